@@ -1,0 +1,1 @@
+"""The settings of every stage: schemas, loading, secrets. Imports neither torch nor mlflow nor prefect."""

@@ -1,0 +1,76 @@
+"""Where everything lies in a checkout."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Every place the stages read and write, under one root (the checkout)."""
+
+    root: Path
+
+    @property
+    def params(self) -> Path:
+        """The human dial."""
+        return self.root / "params.yaml"
+
+    @property
+    def web(self) -> Path:
+        """Stage `world`: `pages.parquet`, `pictures.parquet` and the pictures themselves. Public."""
+        return self.root / "data/web"
+
+    @property
+    def facts(self) -> Path:
+        """Stage `world`: what is true in the world. Private."""
+        return self.root / "data/private/facts.json"
+
+    @property
+    def benchmark(self) -> Path:
+        """Stage `benchmark`: `train.jsonl`, `test.jsonl` and the pictures of the cases. Public."""
+        return self.root / "data/evilens_f"
+
+    @property
+    def gold(self) -> Path:
+        """Stage `benchmark`: `train.jsonl` and `test.jsonl` of gold records. Private."""
+        return self.root / "data/private/gold"
+
+    @property
+    def episodes(self) -> Path:
+        """Stage `episodes`: `episodes.parquet` and pictures that tools returned."""
+        return self.root / "data/episodes"
+
+    @property
+    def reviewed(self) -> Path:
+        """Stage `review`: `episodes.parquet`, admitted ones only."""
+        return self.root / "data/reviewed"
+
+    @property
+    def base_policy(self) -> Path:
+        """Stage `policy`: the untrained student, a Hugging Face folder."""
+        return self.root / "models/base"
+
+    @property
+    def sft_policy(self) -> Path:
+        """Stage `sft`: the trained student, a Hugging Face folder."""
+        return self.root / "models/sft"
+
+    @property
+    def evaluation(self) -> Path:
+        """Stage `evaluation`: judged episodes, `metrics.json` and `report.html`."""
+        return self.root / "reports/evaluation"
+
+    @property
+    def metrics(self) -> Path:
+        """Small JSON files of the data stages, kept in git: `benchmark.json`, `review.json`."""
+        return self.root / "reports/data"
+
+    @property
+    def work(self) -> Path:
+        """Unfinished work that a resumed run picks up, caches, locks. May be deleted at rest."""
+        return self.root / ".eviflow"
+
+    @property
+    def cache(self) -> Path:
+        """Answers that are the same every time they are asked for."""
+        return self.work / "cache"

@@ -1,0 +1,163 @@
+"""The schema of `params.yaml`: one section a stage, every knob a field with its meaning under it."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Count = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Section(BaseModel):
+    """A frozen section; an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class WorldParams(Section):
+    """Stage `world`: the closed world that stands in for the web."""
+
+    seed: int = 7
+    """Everything in the world follows from it."""
+    train_events: Count = 240
+    """Dated events whose pictures may be learned from."""
+    test_events: Count = 60
+    """Dated events kept for evaluation; none of their people, venues or pages occurs in training."""
+    near_misses: Annotated[int, Field(ge=0)] = 1
+    """Earlier editions of each event, with another date, venue and host: wrong search results."""
+    picture_width: Annotated[int, Field(ge=240)] = 320
+    """Pixels."""
+    picture_height: Annotated[int, Field(ge=180)] = 240
+    """Pixels."""
+
+
+class BenchmarkParams(Section):
+    """Stage `benchmark`: EviLens-F pictures rendered from the world's facts, faithfully or altered."""
+
+    seed: int = 11
+    images_per_event: Count = 2
+    """Candidate pictures per event, before screening."""
+    supported_share: Share = 0.3
+    """Share of faithful renderings; the rest is spread evenly over the error types."""
+    untitled_share: Share = 0.15
+    """Share of pictures without a title, whose event is found by reverse image search only."""
+
+
+class ToolParams(Section):
+    """How the tools reach the services."""
+
+    ocr_side: Count = 320
+    """Longest side that text detection works on, pixels."""
+    ocr_threads: Count = 2
+    request_timeout_s: Annotated[float, Field(gt=0)] = 20.0
+    """Deadline of one request."""
+    search_results: Count = 3
+    """Rows of a search that the policy sees."""
+    passage_chars: Count = 700
+    """Longest passage of a page that the policy sees."""
+
+
+class AgentParams(Section):
+    """The investigation loop."""
+
+    action_budget: Count = 24
+    """Executed tool calls in one investigation."""
+    corrections_per_stage: Count = 4
+    """Refused turns before a stage is given up."""
+
+
+class EpisodeParams(Section):
+    """Stage `episodes`: teacher investigations of the training cases."""
+
+    seed: int = 13
+    rollouts_per_case: Count = 2
+    """Independent investigations of each case."""
+    concurrency: Count = 64
+    """Investigations in flight at once."""
+
+
+class ReviewParams(Section):
+    """Stage `review`: which teacher episodes are learned from."""
+
+    per_case: Count = 2
+    """Admitted episodes kept for each case, shortest first."""
+
+
+class PolicyParams(Section):
+    """Stage `policy`: the untrained student, its tokenizer and its chat template."""
+
+    seed: int = 17
+    vocab_size: Annotated[int, Field(ge=512)] = 2048
+    hidden_size: Count = 128
+    layers: Count = 3
+    heads: Count = 4
+    intermediate_size: Count = 384
+    vision_depth: Count = 2
+    vision_hidden_size: Count = 64
+    vision_heads: Count = 4
+    image_pixels: Count = 30720
+    """Pixels a picture is scaled down to before the vision tower sees it."""
+    max_length: Count = 1536
+    """Longest episode in tokens; a longer one is rejected and counted, never cut."""
+
+
+class SftParams(Section):
+    """Stage `sft`: supervised fine-tuning on reviewed episodes."""
+
+    seed: int = 19
+    steps: Count = 900
+    batch_size: Count = 16
+    """Episodes per optimizer step."""
+    learning_rate: Annotated[float, Field(gt=0)] = 2e-3
+    """AdamW's, for embeddings, norms and biases."""
+    muon_learning_rate: Annotated[float, Field(gt=0)] = 1e-2
+    """Muon's, for weight matrices."""
+    warmup_share: Share = 0.05
+    weight_decay: Annotated[float, Field(ge=0)] = 0.01
+    tool_call_weight: Annotated[float, Field(ge=0)] = 2.0
+    """Loss weight of tokens in tool calls, tags included."""
+    report_weight: Annotated[float, Field(ge=0)] = 2.0
+    """Loss weight of tokens in the final report, tags included."""
+    reasoning_weight: Annotated[float, Field(ge=0)] = 1.0
+    """Loss weight of other tokens the policy writes."""
+    checkpoint_steps: Count = 100
+    """Optimizer steps between checkpoints."""
+    threads: Count = 2
+    """CPU threads of torch."""
+
+
+class EvaluationParams(Section):
+    """Stage `evaluation`: investigations of the test cases, judged."""
+
+    seed: int = 23
+    concurrency: Count = 120
+    """Investigations in flight at once."""
+    max_new_tokens: Count = 160
+    """Longest turn of a local policy, in tokens."""
+    untrained_max_new_tokens: Count = 48
+    """The same for an untrained policy, which rarely stops by itself."""
+    bootstrap_samples: Count = 2000
+    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+
+
+class TrackingParams(Section):
+    """Where numbers, models and traces go."""
+
+    experiment: str = "eviflow"
+    model_name: str = "eviscene-student"
+    """Name of the registered model."""
+
+
+class Params(Section):
+    """All of `params.yaml`."""
+
+    world: WorldParams = WorldParams()
+    benchmark: BenchmarkParams = BenchmarkParams()
+    tools: ToolParams = ToolParams()
+    agent: AgentParams = AgentParams()
+    episodes: EpisodeParams = EpisodeParams()
+    review: ReviewParams = ReviewParams()
+    policy: PolicyParams = PolicyParams()
+    sft: SftParams = SftParams()
+    evaluation: EvaluationParams = EvaluationParams()
+    tracking: TrackingParams = TrackingParams()

@@ -1,0 +1,1 @@
+"""Typed records that stages exchange. Nothing here reads a file, except `shards` and `image_bank`."""

@@ -1,0 +1,61 @@
+"""What a policy is shown: the same messages for teacher, student, trainer and judge."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from components.records.episode import Turn
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One chat message; pictures are named by hash and follow the text of a `user` message only."""
+
+    role: Role
+    text: str
+    images: tuple[str, ...] = ()
+    """SHA-256 of pictures in the image bank."""
+    token_ids: tuple[int, ...] | None = None
+    """For an assistant message: the ids that were sampled, so that none is ever encoded again."""
+    observation_id: str | None = None
+    """For a tool message."""
+
+
+@dataclass(frozen=True)
+class ToolSchema:
+    """A tool as the policy sees it."""
+
+    name: str
+    description: str
+    parameters: dict[str, object]
+    """JSON schema of the arguments."""
+
+    def as_function(self) -> dict[str, object]:
+        """The tool in the form chat templates take."""
+        return {
+            "type": "function",
+            "function": {"name": self.name, "description": self.description, "parameters": self.parameters},
+        }
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """Everything a policy may use to produce its next turn."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSchema, ...]
+    """Tools that may be called now; empty when the report is due."""
+    stage: Literal["investigate", "report"]
+    seed: int
+
+
+class Policy(Protocol):
+    """Anything that can investigate."""
+
+    name: str
+
+    def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
+        """One turn for each conversation, in order."""
+        ...

@@ -1,0 +1,148 @@
+"""One investigation of one case by one policy: the record every later stage reads and writes."""
+
+from enum import StrEnum
+
+from components.records.base import Record
+from components.records.case import Case, Verdict
+
+
+class FailureClass(StrEnum):
+    """Why an observation is an error. An outage reads differently from an empty result."""
+
+    MODEL = "model"
+    """The call itself is wrong: unknown tool, bad arguments, a duplicate."""
+    INFRASTRUCTURE = "infrastructure"
+    """A service could not be reached or broke."""
+    EMPTY_RESULT = "empty_result"
+    """The service answered that there is nothing."""
+    BUDGET = "budget"
+    """The tool's or the episode's limit is reached."""
+    POLICY = "policy"
+    """The source policy forbids it."""
+
+
+class Termination(StrEnum):
+    """How an episode ended."""
+
+    FINISHED = "finished"
+    """The policy called finish and wrote a valid report."""
+    BUDGET = "budget"
+    """All actions were used; the report followed."""
+    PROTOCOL_FAILURE = "protocol_failure"
+    """Too many malformed or refused turns in one stage; there is no report."""
+    POLICY_ERROR = "policy_error"
+    """The policy could not produce a turn."""
+
+
+class ToolCall(Record):
+    """A call as parsed from a turn."""
+
+    name: str
+    arguments_json: str
+    """A JSON object as text, so that no table format can add or drop keys."""
+
+
+class Turn(Record):
+    """What a policy produced in one go."""
+
+    text: str
+    """Derived from `token_ids` where there are any, without the stop token."""
+    token_ids: tuple[int, ...] | None = None
+    """Sampled ids, stop token included; None for a policy that does not sample tokens."""
+    logprobs: tuple[float, ...] | None = None
+    """Natural log-probability of each sampled id."""
+    finish_reason: str = "stop"
+    """`stop` or `length`."""
+    prompt_tokens: int = 0
+
+
+class Observation(Record):
+    """What a tool returned. Only a successful observation may be cited."""
+
+    observation_id: str
+    """Unique in the episode, shown to the policy, cited by the report: "o1"."""
+    tool: str
+    status: str
+    """`success` or `error`."""
+    failure: FailureClass | None = None
+    text: str
+    """Exactly what the policy reads."""
+    payload_json: str = "{}"
+    """The typed result behind `text`, as a JSON object."""
+    images: tuple[str, ...] = ()
+    """SHA-256 of pictures shown to the policy after the text, all in the image bank."""
+    source_url: str | None = None
+    """The page or picture that was opened, if one was."""
+    cache_hit: bool = False
+    duration_s: float = 0.0
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it may be cited."""
+        return self.status == "success"
+
+
+class StepKind(StrEnum):
+    """What became of a turn."""
+
+    ACTION = "action"
+    """A tool was executed; counts against the budget."""
+    CORRECTION = "correction"
+    """The turn was refused without executing anything; the policy was told why."""
+    FINISH = "finish"
+    """The policy ended its investigation; not counted."""
+    REPORT = "report"
+    """The final report; not counted."""
+
+
+class Step(Record):
+    """One turn and what followed it."""
+
+    index: int
+    kind: StepKind
+    turn: Turn
+    thought: str = ""
+    call: ToolCall | None = None
+    observation: Observation | None = None
+    """For an action."""
+    feedback: str = ""
+    """For a correction, and after finish: what the policy was told."""
+    masked: bool = False
+    """Set by review: the turn stays as context but is not learned from."""
+
+
+class Report(Record):
+    """The policy's conclusion."""
+
+    verdict: Verdict
+    explanation: str
+    cited: tuple[str, ...]
+    """Observation ids of successful observations."""
+
+
+class Episode(Record):
+    """One whole investigation."""
+
+    episode_id: str
+    """`<case_id>--<policy>--s<seed>`."""
+    case: Case
+    policy: str
+    seed: int
+    exposed_tools: tuple[str, ...]
+    action_budget: int
+    steps: tuple[Step, ...]
+    report: Report | None
+    termination: Termination
+    started_at: str
+    """UTC, ISO 8601."""
+    duration_s: float
+
+    @property
+    def observations(self) -> tuple[Observation, ...]:
+        """Every observation, in order."""
+        return tuple(step.observation for step in self.steps if step.observation is not None)
+
+    @property
+    def actions_used(self) -> int:
+        """Executed tool calls."""
+        return sum(step.kind is StepKind.ACTION for step in self.steps)

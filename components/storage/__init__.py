@@ -1,0 +1,1 @@
+"""Where bytes rest: whole-or-nothing files, ledgers, the checkout lock, DVC, run identity."""

@@ -1,0 +1,67 @@
+"""Files that appear whole or not at all: written beside their place, synced, then renamed."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+T = TypeVar("T", bound=BaseModel)
+
+
+def write_bytes(path: Path, data: bytes) -> Path:
+    """Write `data` to `path` atomically and durably; makes parent folders."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write UTF-8 text atomically."""
+    return write_bytes(path, text.encode())
+
+
+def write_json(path: Path, value: Any) -> Path:
+    """Write a pydantic model or plain value as indented JSON with a final newline."""
+    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    return write_text(path, json.dumps(plain, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_jsonl(path: Path, records: Iterable[BaseModel]) -> Path:
+    """Write one record a line. Lines end in LF only, so a record may hold any other separator."""
+    return write_text(path, "".join(record.model_dump_json() + "\n" for record in records))
+
+
+def read_jsonl(path: Path, kind: type[T]) -> list[T]:
+    """Read records written by `write_jsonl`, splitting on LF alone."""
+    return [kind.model_validate_json(line) for line in path.read_text("utf-8").split("\n") if line]
+
+
+@contextmanager
+def replace_folder(target: Path) -> Iterator[Path]:
+    """Yield an empty folder that takes `target`'s place when the block ends well, and vanishes when it does not."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp"))
+    os.chmod(staging, 0o755)
+    try:
+        yield staging
+        shutil.rmtree(target, ignore_errors=True)
+        os.replace(staging, target)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
