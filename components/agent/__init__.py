@@ -1,0 +1,1 @@
+"""The investigation: the loop, the grammar of turns, what the policy is shown. Knows no model and no service."""

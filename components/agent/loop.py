@@ -1,0 +1,189 @@
+"""One investigation: a turn in, a step out, until the report is written (EviScene's ReAct loop).
+
+Each turn thinks and makes exactly one call. Only executed calls count against the action budget; finish and the report
+are free. A turn that is refused is answered with one sentence and executes nothing; a stage with too many of them
+is given up. When the budget is used up only finish remains, and whatever comes then, the report follows.
+"""
+
+import time
+from datetime import UTC, datetime
+from typing import Literal
+
+from components.agent.codec import Parsed, parse_turn
+from components.agent.prompts import report_request
+from components.agent.render import budget_feedback, messages_for, messages_of
+from components.config.schema import AgentParams
+from components.records.case import Case
+from components.records.conversation import Conversation
+from components.records.episode import Episode, Observation, Report, Step, StepKind, Termination, Turn
+from components.tools import messages
+from components.tools.base import LEAD_TOOLS
+from components.tools.toolbox import Refused, Toolbox
+
+__all__ = ["Investigation", "messages_of"]
+
+
+class Investigation:
+    """The state of one investigation.
+
+    Args:
+        case: what is investigated.
+        toolbox: its tools; unused when `direct`.
+        config: budgets.
+        policy: name of the policy, for the record.
+        seed: of the policy's sampling, for the record and for the policy.
+        direct: go straight to the report, with no tools.
+
+    """
+
+    def __init__(
+        self, case: Case, toolbox: Toolbox, config: AgentParams, *, policy: str, seed: int, direct: bool = False
+    ) -> None:
+        self.case = case
+        self._toolbox = toolbox
+        self._config = config
+        self._policy = policy
+        self._seed = seed
+        self._direct = direct
+        self._stage: Literal["investigate", "report"] = "report" if direct else "investigate"
+        self._steps: list[Step] = []
+        self._corrections = 0
+        self._actions = 0
+        self._termination = Termination.FINISHED
+        self._report: Report | None = None
+        self._started_at = datetime.now(UTC)
+        self._started = time.perf_counter()
+        self._duration: float | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing more to ask the policy."""
+        return self._duration is not None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What has happened so far."""
+        return tuple(self._steps)
+
+    @property
+    def actions_left(self) -> int:
+        """Calls that may still be executed."""
+        return self._config.action_budget - self._actions
+
+    def conversation(self) -> Conversation:
+        """What the policy may use for its next turn."""
+        tools = self._toolbox.exposed(self.actions_left) if self._stage == "investigate" else ()
+        shown = messages_for(self.case, self._steps, direct=self._direct)
+        offered = () if self._direct else self._toolbox.schemas
+        return Conversation(messages=shown, tools=tools, offered=offered, stage=self._stage, seed=self._seed)
+
+    async def advance(self, turn: Turn) -> Step:
+        """Take the policy's turn: execute its call, read its report, or refuse it."""
+        if self.done:
+            raise ValueError(f"the investigation of {self.case.case_id} has ended; start another")
+        parsed = parse_turn(turn.text)
+        if turn.finish_reason == "length":
+            parsed = Parsed(parsed.thought, problem=messages.CUT_OFF)
+        step = self._take_report(turn, parsed) if self._stage == "report" else await self._investigate(turn, parsed)
+        self._steps.append(step)
+        return step
+
+    def abort(self) -> None:
+        """End the investigation because the policy cannot produce a turn."""
+        self._end(Termination.POLICY_ERROR)
+
+    def episode(self) -> Episode:
+        """The record of the investigation; complete once it is done."""
+        seconds = time.perf_counter() - self._started if self._duration is None else self._duration
+        return Episode(
+            episode_id=f"{self.case.case_id}--{self._policy}--s{self._seed}",
+            case=self.case,
+            policy=self._policy,
+            seed=self._seed,
+            exposed_tools=() if self._direct else self._toolbox.names,
+            action_budget=self._config.action_budget,
+            steps=tuple(self._steps),
+            report=self._report,
+            termination=self._termination,
+            started_at=self._started_at.isoformat(timespec="milliseconds"),
+            duration_s=round(seconds, 3),
+        )
+
+    async def _investigate(self, turn: Turn, parsed: Parsed) -> Step:
+        if parsed.call is None:
+            sentence = messages.REPORT_TOO_EARLY if parsed.report else parsed.problem
+            return self._correct(turn, parsed, sentence)
+        checked = self._toolbox.check(parsed.call, self.actions_left)
+        if isinstance(checked, Refused):
+            return self._correct(turn, parsed, checked.sentence)
+        if checked.tool is None:
+            self._enter_report()
+            return self._step(StepKind.FINISH, turn, parsed, feedback=report_request())
+        self._actions += 1
+        observation = await self._toolbox.execute(checked, f"o{self._actions}")
+        return self._step(StepKind.ACTION, turn, parsed, observation=observation)
+
+    def _take_report(self, turn: Turn, parsed: Parsed) -> Step:
+        problem = parsed.problem if parsed.report else messages.NO_REPORT
+        if parsed.report is not None:
+            problem = self._citation_problem(parsed.report)
+        elif parsed.problem and parsed.problem not in (messages.NO_CALL, messages.MANY_CALLS, messages.BROKEN_CALL):
+            problem = parsed.problem
+        if problem:
+            return self._correct(turn, parsed, problem)
+        self._report = parsed.report
+        self._end(self._termination)
+        return self._step(StepKind.REPORT, turn, parsed)
+
+    def _citation_problem(self, report: Report) -> str:
+        """Why the report's citations cannot stand; empty when they can."""
+        observations = {step.observation.observation_id: step.observation for step in self._steps if step.observation}
+        for position, name in enumerate(report.cited):
+            if name in report.cited[:position]:
+                return messages.repeated_citation(name)
+            if problem := _problem_with(name, observations.get(name)):
+                return problem
+        return ""
+
+    def _correct(self, turn: Turn, parsed: Parsed, sentence: str) -> Step:
+        """Refuse a turn; the stage ends with it when no action or no correction is left."""
+        if self._stage == "investigate" and self.actions_left <= 0:
+            self._termination = Termination.BUDGET
+            self._enter_report()
+            return self._step(StepKind.CORRECTION, turn, parsed, feedback=budget_feedback())
+        self._corrections += 1
+        if self._corrections >= self._config.corrections_per_stage:
+            self._end(Termination.PROTOCOL_FAILURE)
+        return self._step(StepKind.CORRECTION, turn, parsed, feedback=sentence)
+
+    def _enter_report(self) -> None:
+        self._stage = "report"
+        self._corrections = 0
+
+    def _end(self, termination: Termination) -> None:
+        self._termination = termination
+        self._duration = time.perf_counter() - self._started
+
+    def _step(
+        self, kind: StepKind, turn: Turn, parsed: Parsed, *, observation: Observation | None = None, feedback: str = ""
+    ) -> Step:
+        return Step(
+            index=len(self._steps),
+            kind=kind,
+            turn=turn,
+            thought=parsed.thought,
+            call=parsed.call,
+            observation=observation,
+            feedback=feedback,
+        )
+
+
+def _problem_with(name: str, observation: Observation | None) -> str:
+    """Why `name` cannot be cited; only a successful observation that is more than a lead can."""
+    if observation is None:
+        return messages.unknown_citation(name)
+    if not observation.succeeded:
+        return messages.failed_citation(name)
+    if observation.tool in LEAD_TOOLS:
+        return messages.lead_citation(name)
+    return ""

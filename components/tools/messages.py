@@ -1,0 +1,88 @@
+"""Every sentence of failure or correction that a policy can read, in one place.
+
+Outages, empty results and refusals never share a sentence, so that neither policy nor judge takes one for another.
+"""
+
+# Turns that cannot be read.
+NO_CALL = "Make exactly one tool call in a turn."
+MANY_CALLS = "Make only one tool call in a turn."
+BROKEN_CALL = "The tool call is malformed; close every tag and give each parameter once."
+CUT_OFF = "The turn was cut off; write less."
+REPORT_TOO_EARLY = "Call finish_investigation before the report."
+NO_REPORT = "Write the report as JSON between <answer> and </answer>."
+MANY_REPORTS = "Write exactly one report."
+BROKEN_REPORT = "The report must be a JSON object with verdict, explanation and cited."
+BAD_VERDICT = "The verdict must be supported or refuted."
+NO_EXPLANATION = "The report needs an explanation."
+
+# The end of the budget; the request for the report follows in the same message.
+BUDGET_USED = "All actions are used."
+
+# What tools answer when there is nothing.
+NOTHING_FOUND = "nothing found"
+NO_TEXT = "no text found"
+NO_PAGE = "no such page"
+NO_PAGE_TEXT = "the page has no readable text"
+NOT_COMPARABLE = "not comparable"
+
+# What tools answer when a service or a file is broken.
+BLOCKED_PAGE = "the page refuses readers"
+BAD_PICTURE = "the picture cannot be opened"
+
+# What tools answer when the source policy forbids the answer.
+BLOCKED_REDIRECT = "the page leads to a blocked site"
+
+
+def unavailable(service: str) -> str:
+    """A service could not be used; says nothing about what it would have found."""
+    return f"{service} is out of service"
+
+
+def unknown_tool(name: str) -> str:
+    """The called tool is not offered now."""
+    return f"{name} is not available now."
+
+
+def missing_argument(tool: str, argument: str) -> str:
+    """A required argument is absent or empty."""
+    return f"{tool} needs {argument}."
+
+
+def surplus_argument(tool: str, argument: str) -> str:
+    """An argument that the tool does not have."""
+    return f"{tool} takes no {argument}."
+
+
+def bad_argument(tool: str, argument: str) -> str:
+    """An argument whose value cannot be read."""
+    return f"{argument} of {tool} cannot be read."
+
+
+BAD_BOX = "bbox must be x1,y1,x2,y2 between 0 and 1, with x1 < x2 and y1 < y2."
+DUPLICATE = "This was searched before."
+VISITED = "This page was opened before."
+COMPARED = "This picture was compared before."
+BLOCKED_URL = "This site is blocked."
+BLOCKED_QUERY = "The query names a blocked site."
+NOT_A_URL = "The url must start with http:// or https://."
+NOT_OFFERED = "Compare only pictures that a search or a page offered."
+
+
+def unknown_citation(observation_id: str) -> str:
+    """A report cites what was never observed."""
+    return f"There is no observation {observation_id}."
+
+
+def failed_citation(observation_id: str) -> str:
+    """A report cites an observation that failed."""
+    return f"{observation_id} failed and cannot be cited."
+
+
+def lead_citation(observation_id: str) -> str:
+    """A report cites search results, which are leads and not evidence."""
+    return f"{observation_id} is a search result and cannot be cited."
+
+
+def repeated_citation(observation_id: str) -> str:
+    """A report cites one observation twice."""
+    return f"{observation_id} is cited twice."

@@ -1,0 +1,165 @@
+"""The tools of one investigation: what may be called now, what is refused, and what was found."""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import Field, ValidationError
+
+from components.records.case import Case
+from components.records.conversation import ToolSchema
+from components.records.episode import FailureClass, Observation, ToolCall
+from components.records.image_bank import ImageBank
+from components.tools import messages
+from components.tools.base import Arguments, CaseState, Tool, ToolFailure, ToolResult, schema_of
+
+FINISH = "finish_investigation"
+"""Ends an investigation; not executed, not counted, always offered."""
+
+
+class FinishArguments(Arguments):
+    """Why the investigation may end."""
+
+    rationale: str = Field(min_length=1, description="Why the evidence is enough.")
+
+
+FINISH_SCHEMA = ToolSchema(
+    FINISH,
+    "End the investigation; the report follows.",
+    {
+        "type": "object",
+        "properties": {"rationale": {"type": "string", "description": "Why the evidence is enough."}},
+        "required": ["rationale"],
+    },
+)
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A call that may be executed; `tool` is None for finish."""
+
+    tool: Tool | None
+    arguments: Arguments
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A call that is not executed, and the sentence that says why."""
+
+    sentence: str
+
+
+class Toolbox:
+    """Tools with the memory of one case.
+
+    Args:
+        case: the case under investigation.
+        image: its picture, encoded.
+        tools: everything that is exposed; an ablation leaves tools out here.
+        bank: where pictures that tools return are kept.
+
+    """
+
+    def __init__(self, case: Case, image: bytes, tools: Sequence[Tool], bank: ImageBank) -> None:
+        self.state = CaseState(case, image)
+        self._tools = {tool.name: tool for tool in tools}
+        self._bank = bank
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every exposed tool, finish last."""
+        return (*self._tools, FINISH)
+
+    @property
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """The schema of every exposed tool: the same all through the investigation."""
+        return (*(schema_of(tool) for tool in self._tools.values()), FINISH_SCHEMA)
+
+    def exposed(self, actions_left: int) -> tuple[ToolSchema, ...]:
+        """What may be called now: a tool at its limit is gone, and without actions only finish remains."""
+        usable = [tool for tool in self._tools.values() if actions_left > 0 and self._within_limit(tool)]
+        return (*(schema_of(tool) for tool in usable), FINISH_SCHEMA)
+
+    def check(self, call: ToolCall, actions_left: int) -> Accepted | Refused:
+        """Whether `call` may be executed; changes nothing."""
+        tool = self._tools.get(call.name)
+        if call.name != FINISH and (tool is None or actions_left <= 0 or not self._within_limit(tool)):
+            return Refused(messages.unknown_tool(call.name))
+        kind = FinishArguments if tool is None else tool.arguments
+        try:
+            arguments = kind.model_validate_json(call.arguments_json)
+        except ValidationError as error:
+            return Refused(_first_problem(call.name, error))
+        sentence = None if tool is None else self._refusal(tool, arguments)
+        return Refused(sentence) if sentence else Accepted(tool, arguments)
+
+    async def execute(self, accepted: Accepted, observation_id: str) -> Observation:
+        """Run an accepted call; a tool's failure is an observation too."""
+        tool = accepted.tool
+        assert tool is not None, "finish is not executed"
+        self.state.used[tool.name] += 1
+        started = time.perf_counter()
+        try:
+            result = await tool.run(accepted.arguments, self.state)
+        except ToolFailure as failure:
+            self._remember(tool, accepted.arguments, failure.failure)
+            return self._failure(tool, failure, observation_id, time.perf_counter() - started)
+        self._remember(tool, accepted.arguments, None)
+        self.state.offered.update(result.offered)
+        return self._success(tool, result, observation_id, time.perf_counter() - started)
+
+    def _within_limit(self, tool: Tool) -> bool:
+        return tool.limit is None or self.state.used[tool.name] < tool.limit
+
+    def _refusal(self, tool: Tool, arguments: Arguments) -> str | None:
+        key = tool.key(arguments)
+        if key is not None and (tool.name, key) in self.state.asked:
+            return {"visit": messages.VISITED, "compare_with_reference": messages.COMPARED}.get(
+                tool.name, messages.DUPLICATE
+            )
+        return tool.refuse(arguments, self.state)
+
+    def _remember(self, tool: Tool, arguments: Arguments, failure: FailureClass | None) -> None:
+        """A call that met an outage may be repeated, every other one has its answer."""
+        key = tool.key(arguments)
+        if key is not None and failure is not FailureClass.INFRASTRUCTURE:
+            self.state.asked.add((tool.name, key))
+
+    def _success(self, tool: Tool, result: ToolResult, observation_id: str, seconds: float) -> Observation:
+        return Observation(
+            observation_id=observation_id,
+            tool=tool.name,
+            status="success",
+            text=result.text,
+            payload_json=json.dumps(dict(result.payload), ensure_ascii=False),
+            images=tuple(self._bank.put(data) for data in result.images),
+            source_url=result.source_url,
+            duration_s=round(seconds, 6),
+        )
+
+    def _failure(self, tool: Tool, failure: ToolFailure, observation_id: str, seconds: float) -> Observation:
+        return Observation(
+            observation_id=observation_id,
+            tool=tool.name,
+            status="error",
+            failure=failure.failure,
+            text=failure.text,
+            payload_json=json.dumps(failure.payload, ensure_ascii=False),
+            images=tuple(self._bank.put(data) for data in failure.images),
+            source_url=failure.source_url,
+            duration_s=round(seconds, 6),
+        )
+
+
+def _first_problem(tool: str, error: ValidationError) -> str:
+    """The first thing wrong with the arguments, as one sentence."""
+    problem = error.errors()[0]
+    argument = str(problem["loc"][0]) if problem["loc"] else "arguments"
+    if problem["type"] in ("missing", "string_too_short"):
+        return messages.missing_argument(tool, argument)
+    if problem["type"] == "extra_forbidden":
+        return messages.surplus_argument(tool, argument)
+    if argument == "bbox":
+        return messages.BAD_BOX
+    return messages.bad_argument(tool, argument)
