@@ -23,8 +23,8 @@ def write_bytes(path: Path, data: bytes) -> Path:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
@@ -57,11 +57,11 @@ def replace_folder(target: Path) -> Iterator[Path]:
     """Yield an empty folder that takes `target`'s place when the block ends well, and vanishes when it does not."""
     target.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp"))
-    os.chmod(staging, 0o755)
+    staging.chmod(0o755)
     try:
         yield staging
         shutil.rmtree(target, ignore_errors=True)
-        os.replace(staging, target)
+        staging.replace(target)
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise

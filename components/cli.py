@@ -1,0 +1,45 @@
+"""The command line, `eviflow` or `python -m components.cli`.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 refused before starting.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from components.commands import stage
+from components.commands.session import Session, guarded
+
+app = typer.Typer(
+    name="eviflow",
+    help="Train and judge agents that gather evidence before they commit.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    root: Annotated[Path, typer.Option(help="The checkout to work in.")] = Path(),
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")] = False,
+) -> None:
+    """Options of every command."""
+    session: Session = context.obj
+    session.root, session.debug = root, debug
+
+
+app.command("stage", epilog=stage.EXAMPLE)(stage.stage)
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    session = Session()
+    sys.exit(guarded(session, lambda: app(obj=session)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The commands of `eviflow`, one module each. Heavy imports stay inside the functions: `--help` must be quick."""

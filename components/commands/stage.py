@@ -1,0 +1,33 @@
+"""`eviflow stage NAME`: one stage, the same code that DVC and the flows call."""
+
+from typing import Annotated
+
+import typer
+
+from components.commands.session import Session
+
+EXAMPLE = "Example:\n\n    eviflow stage world"
+
+
+def stage(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="world, benchmark, episodes, review, policy, sft or evaluate.")],
+    run_id: Annotated[
+        str | None, typer.Option("--run-id", help="MLflow run to log to, for sft and evaluate; made when not given.")
+    ] = None,
+) -> None:
+    """Run one stage of the chain on what lies in the checkout."""
+    from components.commands.stages import find_stage
+    from components.config.load import load_params
+    from components.storage.lock import hold_checkout
+
+    session: Session = context.obj
+    spec, paths = find_stage(name), session.paths
+    params = load_params(paths.params)
+    with hold_checkout(paths.work):
+        if spec.in_dvc:
+            print(spec.load()(params, paths))
+            return
+        from components.commands.tracked import run_tracked
+
+        run_tracked(spec, params, paths, run_id)

@@ -1,0 +1,122 @@
+"""The stages: what each calls, reads and is made of. `dvc.yaml` says the same for the data stages; a test compares."""
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from components.errors import UsageError
+
+
+class StageSpec(NamedTuple):
+    """One stage of the chain."""
+
+    name: str
+    function: str
+    """`module:function`, imported when the stage runs."""
+    sections: tuple[str, ...]
+    """Sections of `params.yaml` it depends on."""
+    code: tuple[str, ...]
+    """Source folders and files it depends on."""
+    inputs: tuple[str, ...]
+    """Files and folders it reads."""
+    outputs: tuple[str, ...]
+    in_dvc: bool = True
+    """Whether DVC decides when it runs; training and evaluation keep a manifest of their own."""
+    summary: str = ""
+
+    def load(self) -> Any:
+        """The stage's function."""
+        module, _, name = self.function.partition(":")
+        return getattr(import_module(module), name)
+
+
+STAGES: tuple[StageSpec, ...] = (
+    StageSpec(
+        "world",
+        "components.curation.build:build_world",
+        ("world",),
+        ("components/curation", "components/records", "components/world"),
+        (),
+        ("data/web", "data/private/facts.json"),
+        summary="draw the closed world: facts, pages, pictures",
+    ),
+    StageSpec(
+        "benchmark",
+        "components.curation.build:build_benchmark",
+        ("world", "benchmark"),
+        ("components/curation", "components/records", "components/world"),
+        ("data/web", "data/private/facts.json"),
+        ("data/evilens_f", "data/private/gold"),
+        summary="render and alter pictures, screen them, split them",
+    ),
+    StageSpec(
+        "episodes",
+        "components.rollout.teacher:collect_teacher",
+        ("world", "episodes", "agent", "tools"),
+        (
+            "components/agent",
+            "components/policies/scripted",
+            "components/records",
+            "components/rollout",
+            "components/tools",
+            "components/world",
+        ),
+        ("data/web", "data/evilens_f"),
+        ("data/episodes",),
+        summary="investigate the training cases with the scripted teacher",
+    ),
+    StageSpec(
+        "review",
+        "components.evaluation.review:review_episodes",
+        ("review",),
+        ("components/evaluation", "components/records"),
+        ("data/episodes", "data/evilens_f", "data/private/gold"),
+        ("data/reviewed",),
+        summary="admit the episodes worth learning from",
+    ),
+    StageSpec(
+        "policy",
+        "components.policies.build:build_policy",
+        ("policy",),
+        ("components/agent", "components/policies", "components/records"),
+        ("data/reviewed",),
+        ("models/base",),
+        summary="make the untrained student and its tokenizer",
+    ),
+    StageSpec(
+        "sft",
+        "components.training.sft:train_sft",
+        ("policy", "sft", "agent"),
+        ("components/agent", "components/policies", "components/records", "components/training"),
+        ("data/reviewed", "data/episodes", "data/evilens_f", "models/base"),
+        ("models/sft",),
+        in_dvc=False,
+        summary="fine-tune the student on reviewed episodes",
+    ),
+    StageSpec(
+        "evaluate",
+        "components.evaluation.stage:evaluate",
+        ("world", "tools", "agent", "policy", "evaluation"),
+        (
+            "components/agent",
+            "components/evaluation",
+            "components/policies",
+            "components/records",
+            "components/rollout",
+            "components/tools",
+            "components/world",
+        ),
+        ("data/web", "data/evilens_f", "data/private/gold", "models/base", "models/sft"),
+        ("reports/evaluation",),
+        in_dvc=False,
+        summary="investigate and judge the test cases",
+    ),
+)
+"""In the order of the chain."""
+
+
+def find_stage(name: str) -> StageSpec:
+    """The stage of that name; raises UsageError, which lists them, when there is none."""
+    for spec in STAGES:
+        if spec.name == name:
+            return spec
+    raise UsageError(f"there is no stage `{name}`; the stages are {', '.join(spec.name for spec in STAGES)}")

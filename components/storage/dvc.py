@@ -1,0 +1,112 @@
+"""The only place that calls DVC: always as a subprocess of this Python, with a deadline for its locks."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from components.errors import EviflowError
+from components.storage.atomic import write_text
+from components.storage.process import run_group
+
+LOCK_DEADLINE_S = 60.0
+LOCK_RETRY_S = 1.0
+_LOCKED = ("Unable to acquire lock", "is busy, it is being blocked by")
+
+
+class Out(NamedTuple):
+    """One output of a stage, as `dvc.lock` has it."""
+
+    path: str
+    digest: str
+    """MD5, with the suffix `.dir` for a folder: 36 characters at most."""
+    size: int
+    """Bytes."""
+
+
+class DvcLockTimeout(EviflowError):
+    """Another DVC process held the checkout for longer than the deadline."""
+
+
+def repro(root: Path, stage: str, *, single: bool = False, env: Mapping[str, str] | None = None) -> None:
+    """Bring one stage, and unless `single` what it depends on, up to date; output is passed through.
+
+    Args:
+        root: the checkout.
+        stage: its name in `dvc.yaml`.
+        single: leave the stages it depends on alone.
+        env: variables for the stage's command, besides this process's.
+
+    Raises:
+        DvcLockTimeout: another DVC process did not end in time.
+        EviflowError: the stage failed.
+
+    """
+    allow_missing_git(root)
+    argv = [sys.executable, "-m", "dvc", "repro", "--quiet", *(["--single-item"] if single else []), stage]
+    deadline = time.monotonic() + LOCK_DEADLINE_S
+    while True:
+        finished = run_group(argv, root, environment() | dict(env or {}))
+        if finished.returncode == 0:
+            return
+        if not any(mark in finished.errors for mark in _LOCKED):
+            raise EviflowError(f"stage `{stage}` failed, see above; mend it and run the same command again")
+        _wait_or_give_up(root, deadline)
+
+
+def status(root: Path) -> dict[str, Any]:
+    """What `dvc repro` would have to do, by stage; empty when everything is up to date."""
+    return dict(json.loads(_query(root, "status", "--json")))
+
+
+def outs(root: Path, stage: str | None = None) -> list[Out]:
+    """Outputs recorded in `dvc.lock`, of one stage or of all; none before the first run."""
+    lock = root / "dvc.lock"
+    if not lock.exists():
+        return []
+    stages = yaml.safe_load(lock.read_text("utf-8"))["stages"]
+    chosen = stages.values() if stage is None else [stages[stage]] if stage in stages else []
+    return [Out(out["path"], out["md5"], out["size"]) for entry in chosen for out in entry.get("outs", [])]
+
+
+def environment() -> dict[str, str]:
+    """The environment of this process, with this Python first on the path and DVC's telemetry off."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    return os.environ | {"PATH": path, "DVC_NO_ANALYTICS": "1"}
+
+
+def allow_missing_git(root: Path) -> None:
+    """Let DVC work in a checkout that is no git repository, such as an unpacked archive."""
+    if any((folder / ".git").exists() for folder in (root.resolve(), *root.resolve().parents)):
+        return
+    local = root / ".dvc/config.local"
+    text = local.read_text("utf-8") if local.exists() else ""
+    if "no_scm" not in text:
+        write_text(local, text + "[core]\n    no_scm = true\n")
+
+
+def _query(root: Path, *arguments: str) -> str:
+    allow_missing_git(root)
+    argv = [sys.executable, "-m", "dvc", *arguments]
+    deadline = time.monotonic() + LOCK_DEADLINE_S
+    while True:
+        done = subprocess.run(argv, cwd=root, env=environment(), capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return done.stdout
+        if not any(mark in done.stderr for mark in _LOCKED):
+            raise EviflowError(f"`dvc {' '.join(arguments)}` failed in {root}: {done.stderr.strip()}")
+        _wait_or_give_up(root, deadline)
+
+
+def _wait_or_give_up(root: Path, deadline: float) -> None:
+    if time.monotonic() >= deadline:
+        raise DvcLockTimeout(
+            f"another DVC process has held {root} for {LOCK_DEADLINE_S:.0f} s; wait until it has ended"
+        )
+    time.sleep(LOCK_RETRY_S)

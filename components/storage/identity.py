@@ -1,0 +1,73 @@
+"""What a piece of work is made of, as digests: settings, input files, source code, git state."""
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from components.config.schema import Params
+
+
+class GitState(NamedTuple):
+    """Where the checkout stands in git."""
+
+    sha: str
+    """Commit, or "none" outside a git repository."""
+    dirty: bool
+    """Whether tracked files differ from the commit. Outside git there is nothing to differ from."""
+
+
+def digest_value(value: Mapping[str, Any] | BaseModel) -> str:
+    """SHA-256 of a mapping or model as canonical JSON."""
+    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else dict(value)
+    return hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def digest_params(params: Params, sections: Iterable[str] | None = None) -> str:
+    """SHA-256 of the named sections, or of all; comments and key order do not count."""
+    plain = params.model_dump(mode="json")
+    return digest_value({name: plain[name] for name in (sections if sections is not None else plain)})
+
+
+def digest_file(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_tree(path: Path, pattern: str = "*") -> str:
+    """SHA-256 over the names and bytes of a file, or of a folder's files whose names match `pattern`; "" if missing."""
+    if path.is_file():
+        return digest_file(path)
+    if not path.exists():
+        return ""
+    files = sorted(file for file in path.rglob(pattern) if file.is_file() and "__pycache__" not in file.parts)
+    return digest_value({file.relative_to(path).as_posix(): digest_file(file) for file in files})
+
+
+def digest_code(root: Path, packages: Iterable[str]) -> str:
+    """SHA-256 over the source files of packages given as folders relative to `root` (`components/training`)."""
+    kinds = ("*.py", "*.jinja", "*.md", "*.json")
+    return digest_value({package: [digest_tree(root / package, kind) for kind in kinds] for package in packages})
+
+
+def git_state(root: Path) -> GitState:
+    """The commit that `root` is at, and whether tracked files differ from it."""
+    sha = _git(root, "rev-parse", "HEAD")
+    if sha is None:
+        return GitState("none", False)
+    return GitState(sha, bool(_git(root, "status", "--porcelain", "--untracked-files=no")))
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    """Output of a git command, None where git is missing, or `root` is no repository or has no commit."""
+    command = ["git", "-C", str(root), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,0 +1,70 @@
+"""A command in a process group of its own, which never outlives the caller's interest in it."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+
+GRACE_S = 10.0
+"""Between asking a group to end and ending it."""
+
+
+class Finished(NamedTuple):
+    """How a command ended."""
+
+    returncode: int
+    errors: str
+    """The last lines it wrote to standard error."""
+
+
+def run_group(argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Finished:
+    """Run a command to its end, its output passed through as it comes.
+
+    The command and all that it starts share one process group. When this call is left early, by a signal's exception
+    or any other, the group is asked to end and then ended; stragglers of a command that ended by itself are too.
+    """
+    process = subprocess.Popen(argv, cwd=cwd, env=dict(env), start_new_session=True, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    tail: deque[bytes] = deque(maxlen=60)
+    reader = threading.Thread(target=_pass_through, args=(process.stderr, tail), daemon=True)
+    reader.start()
+    try:
+        returncode = process.wait()
+    finally:
+        end_group(process)
+        reader.join(timeout=GRACE_S)
+    return Finished(returncode, b"".join(tail).decode(errors="replace"))
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End every process of the group that `process` leads: SIGTERM, a moment of grace, SIGKILL."""
+    if not _signal_group(process.pid, signal.SIGTERM):
+        return
+    try:
+        process.wait(timeout=GRACE_S)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        _signal_group(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _signal_group(group: int, number: signal.Signals) -> bool:
+    """Send a signal; False when nobody is left to receive it."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _pass_through(stream: IO[bytes], tail: deque[bytes]) -> None:
+    for line in stream:
+        tail.append(line)
+        sys.stderr.write(line.decode(errors="replace"))
+        sys.stderr.flush()
