@@ -1,0 +1,1 @@
+"""Scoring investigations: metrics, intervals, judges, the review of teacher episodes, reports."""

@@ -1,0 +1,53 @@
+"""Reading a report's explanation: one clause for each attribute, picture first, record second.
+
+date 12 March 2031 vs 14 March 2031 differs; venue Rowan Hall vs Rowan Hall same; host Mara Venn same person
+"""
+
+import re
+from typing import NamedTuple
+
+from components.records.case import Attribute
+
+
+class Claim(NamedTuple):
+    """What one clause says about one attribute."""
+
+    attribute: Attribute
+    depicted: str | None
+    """None for a host: a clause names only the documented person."""
+    documented: str
+    differs: bool
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the stated values bear out the stated relation."""
+        return self.depicted is None or self.differs == (folded(self.depicted) != folded(self.documented))
+
+
+_VALUES = re.compile(r"(date|venue|count)\W+(.+?)\s+vs\.?\s+(.+?)\s+(same|differs?|different)", re.IGNORECASE)
+_HOST = re.compile(r"host\W+(.+?)\s+(?:is\s+(?:the\s+|a\s+)?)?(same|different)\s+person", re.IGNORECASE)
+
+
+def parse_explanation(text: str) -> tuple[Claim, ...]:
+    """The claims in order; a clause that follows neither form claims nothing and is skipped."""
+    clauses = (clause.strip().rstrip(".") for clause in re.split(r"[;\n]", text))
+    return tuple(claim for clause in clauses if (claim := _claim(clause)) is not None)
+
+
+def folded(text: str) -> str:
+    """Text as it is compared: case and runs of white space do not matter, every other character does."""
+    return " ".join(text.casefold().split())
+
+
+def contains(text: str, value: str) -> bool:
+    """Whether `value` stands in `text` as whole words."""
+    return re.search(rf"(?<!\w){re.escape(folded(value))}(?!\w)", folded(text)) is not None
+
+
+def _claim(clause: str) -> Claim | None:
+    if match := _VALUES.fullmatch(clause):
+        name, depicted, documented, relation = match.groups()
+        return Claim(Attribute(name.lower()), depicted, documented, relation.lower() != "same")
+    if match := _HOST.fullmatch(clause):
+        return Claim(Attribute.HOST, None, match[1], match[2].lower() == "different")
+    return None

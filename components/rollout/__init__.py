@@ -1,0 +1,1 @@
+"""Many investigations at once: lockstep batching, ledgers, resume."""
