@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from components.evaluation.explanation import contains, folded
+from components.evaluation.explanation import contains
 from components.records.case import Attribute, Check, Gold
 from components.records.episode import Observation
+from components.records.kinds import counted
+from components.tools.base import LEAD_TOOLS
 
-LEADS = frozenset({"text_search", "text_image_search", "reverse_image_search"})
-"""Tools whose results lead to evidence but are none."""
 _READS_PRINT = frozenset({"ocr_with_position", "crop_and_inspect"})
 
 
@@ -45,8 +45,7 @@ def documented(check: Check, gold: Gold, cited: Sequence[Observation]) -> bool:
 
 def _says(text: str, check: Check, object_kind: str) -> bool:
     if check.attribute is Attribute.COUNT:
-        noun = rf"{re.escape(object_kind)}(?:s|es)?"
-        return re.search(rf"(?<!\w){re.escape(check.documented)} (?:\w+ )?{noun}(?!\w)", folded(text)) is not None
+        return contains(text, counted(object_kind, int(check.documented)))
     return contains(text, check.documented)
 
 
@@ -73,7 +72,7 @@ def _shows_person(picture_url: str, check: Check, successful: Sequence[Observati
             continue
         if observation.tool == "visit" and contains("\n".join(lines), check.documented):
             return True
-        if observation.tool in LEADS and any(
+        if observation.tool in LEAD_TOOLS and any(
             contains(" ".join(lines[max(0, place - 1) : place + 1]), check.documented) for place in places
         ):
             return True

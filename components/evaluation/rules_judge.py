@@ -11,6 +11,7 @@ from components.evaluation.explanation import Claim, folded, parse_explanation
 from components.evaluation.judgment import Judgment, Quality, Reason
 from components.records.case import Attribute, Check, Gold, Verdict
 from components.records.episode import Episode, Observation, Report
+from components.tools.base import LEAD_TOOLS
 
 _REJECTED = frozenset(
     {
@@ -68,7 +69,7 @@ def _citations(episode: Episode, report: Report) -> _Finding | None:
             return Reason.UNKNOWN_CITATION, f"The report cites {cited}, which is not in the episode."
         if not by_id[cited].succeeded:
             return Reason.FAILED_CITATION, f"The report cites {cited}, which is an error."
-        if by_id[cited].tool in grounds.LEADS:
+        if by_id[cited].tool in LEAD_TOOLS:
             return Reason.CITED_A_LEAD, f"The report cites {cited}, a search result, which is no evidence by itself."
     return None
 

@@ -111,7 +111,7 @@ def make_episode(
     """An episode with these observations, numbered in order, and this report."""
     steps: list[Step] = []
     for number, item in enumerate(observations, start=1):
-        named = item.model_copy(update={"observation_id": f"o{number}", "text": f"o{number}\n{item.text}"})
+        named = item.model_copy(update={"observation_id": f"o{number}"})
         call = ToolCall(name=item.tool, arguments_json=json.dumps({"url": item.source_url} if item.source_url else {}))
         steps.append(_step(len(steps), StepKind.ACTION, call=call, observation=named, thought=f"look {number}"))
     for _ in range(corrections):

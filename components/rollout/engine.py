@@ -1,0 +1,213 @@
+"""Many investigations in lockstep: the policy answers all that wait in one batch, then all advance together.
+
+A finished episode is on disk before its slot is taken by the next one, so a killed run goes on where it stopped and
+runs nothing twice. A bad episode is data: a fault inside one investigation is that investigation's, is tried again
+with the same seed a bounded number of times, and ends as `policy_error` while the others go on.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from components.agent.loop import Investigation
+from components.config.schema import AgentParams
+from components.errors import EviflowError
+from components.records.case import Case
+from components.records.conversation import Conversation, Policy
+from components.records.episode import Episode, Step, StepKind, Termination, Turn
+from components.records.image_bank import ImageBank
+from components.rollout.progress import RolloutProgress
+from components.rollout.store import EpisodeStore
+from components.tools.toolbox import Toolbox
+
+ATTEMPTS = 2
+"""How often an episode may fail before it is recorded as `policy_error`."""
+
+
+class Toolboxes(Protocol):
+    """Whatever opens the tools of one investigation."""
+
+    def toolbox(self, case: Case, image: bytes) -> Toolbox:
+        """Fresh tools for `case`, whose encoded picture is `image`."""
+        ...
+
+
+class Job(NamedTuple):
+    """One episode to run."""
+
+    case: Case
+    seed: int
+    direct: bool = False
+    """Report at once, without an investigation."""
+
+    def episode_id(self, policy: str) -> str:
+        """The id of the episode that will come of it."""
+        return f"{self.case.case_id}--{policy}--s{self.seed}"
+
+
+async def run_episodes(
+    jobs: Sequence[Job],
+    policy: Policy,
+    services: Toolboxes,
+    agent: AgentParams,
+    *,
+    bank: ImageBank,
+    folder: Path,
+    concurrency: int,
+    title: str = "episodes",
+) -> list[Episode]:
+    """Run every job that `folder` does not already hold, and return all episodes in the order of `jobs`.
+
+    Args:
+        jobs: what to run; no two may be the same episode.
+        policy: answers batches of conversations, in a thread.
+        services: opens toolboxes.
+        agent: budgets of an investigation.
+        bank: where the cases' pictures are found.
+        folder: ledgers of what is finished. Its name must stand for everything that episodes depend on.
+        concurrency: investigations in flight at once.
+        title: what the progress bar says.
+
+    Raises:
+        EviflowError: the policy fails on every conversation of a batch, so that the fault is no investigation's.
+
+    """
+    if len({job.episode_id(policy.name) for job in jobs}) != len(jobs):
+        raise ValueError("two jobs are the same episode; give them different seeds")
+    rollout = _Rollout(policy, services, agent, bank, EpisodeStore(folder))
+    await rollout.run(jobs, concurrency, title)
+    return [rollout.finished[job.episode_id(policy.name)] for job in jobs]
+
+
+class _Slot:
+    """One live investigation."""
+
+    def __init__(self, job: Job, investigation: Investigation) -> None:
+        self.job = job
+        self.investigation = investigation
+        self.error: Exception | None = None
+
+    async def advance(self, turn: Turn | Exception) -> Step | None:
+        if isinstance(turn, Exception):
+            self.error = turn
+            return None
+        try:
+            return await self.investigation.advance(turn)
+        except Exception as error:  # attributed to this investigation; the others go on
+            self.error = error
+            return None
+
+
+class _Rollout:
+    def __init__(
+        self, policy: Policy, services: Toolboxes, agent: AgentParams, bank: ImageBank, store: EpisodeStore
+    ) -> None:
+        self._policy = policy
+        self._services = services
+        self._agent = agent
+        self._bank = bank
+        self._store = store
+        self.finished = store.episodes()
+        self._failures: Counter[str] = store.failed_attempts()
+        self._pending: deque[Job] = deque()
+        self._live: list[_Slot] = []
+
+    async def run(self, jobs: Sequence[Job], concurrency: int, title: str) -> None:
+        done = [job for job in jobs if self._id(job) in self.finished]
+        self._pending.extend(job for job in jobs if self._id(job) not in self.finished)
+        with RolloutProgress(title, len(jobs), len(done)) as progress:
+            while self._pending or self._live:
+                before = len(self.finished)
+                self._fill(concurrency)
+                actions = await self._tick() if self._live else 0
+                progress.update(finished=len(self.finished) - before, actions=actions)
+
+    def _fill(self, concurrency: int) -> None:
+        while self._pending and len(self._live) < concurrency:
+            job = self._pending.popleft()
+            try:
+                image = self._bank.read(job.case.image_sha256)
+                toolbox = self._services.toolbox(job.case, image)
+                investigation = Investigation(
+                    job.case, toolbox, self._agent, policy=self._policy.name, seed=job.seed, direct=job.direct
+                )
+            except Exception as error:  # attributed to this investigation; the others go on
+                self._fail(job, None, error)
+                continue
+            self._live.append(_Slot(job, investigation))
+
+    async def _tick(self) -> int:
+        """One turn of every live investigation; returns how many actions were executed."""
+        turns = await _ask(self._policy, [slot.investigation.conversation() for slot in self._live])
+        steps = await asyncio.gather(*(slot.advance(turn) for slot, turn in zip(self._live, turns, strict=True)))
+        for slot in self._live:
+            if slot.error is not None:
+                self._fail(slot.job, slot.investigation, slot.error)
+            elif slot.investigation.done:
+                self._finish(slot.investigation.episode())
+        self._live = [slot for slot in self._live if slot.error is None and not slot.investigation.done]
+        return sum(step is not None and step.kind is StepKind.ACTION for step in steps)
+
+    def _fail(self, job: Job, investigation: Investigation | None, error: Exception) -> None:
+        """Count a failed attempt; run the episode again, or record it as it stands when its attempts are used up."""
+        self._store.fail(self._id(job), error)
+        self._failures[self._id(job)] += 1
+        if self._failures[self._id(job)] < ATTEMPTS:
+            self._pending.append(job)
+        elif investigation is None:
+            self._finish(_unopened(job, self._policy.name, self._agent))
+        else:
+            investigation.abort()
+            self._finish(investigation.episode())
+
+    def _finish(self, episode: Episode) -> None:
+        self._store.finish(episode)
+        self.finished[episode.episode_id] = episode
+
+    def _id(self, job: Job) -> str:
+        return job.episode_id(self._policy.name)
+
+
+async def _ask(policy: Policy, conversations: Sequence[Conversation]) -> list[Turn | Exception]:
+    """A turn for each conversation, or the error that it alone is to blame for."""
+    turns = await _halve(policy, conversations)
+    first = turns[0]
+    if len(turns) > 1 and isinstance(first, Exception) and all(isinstance(turn, Exception) for turn in turns):
+        raise EviflowError(
+            f"policy {policy.name} failed on all {len(turns)} conversations, first with {type(first).__name__}: {first}"
+        ) from first
+    return turns
+
+
+async def _halve(policy: Policy, conversations: Sequence[Conversation]) -> list[Turn | Exception]:
+    """Ask for a batch; where it fails, ask for its halves, down to the conversation that breaks it."""
+    try:
+        turns = await asyncio.to_thread(policy.act, conversations)
+    except Exception as error:  # attributed below
+        if len(conversations) == 1:
+            return [error]
+        middle = len(conversations) // 2
+        return [*await _halve(policy, conversations[:middle]), *await _halve(policy, conversations[middle:])]
+    if len(turns) != len(conversations):
+        raise EviflowError(f"policy {policy.name} gave {len(turns)} turns for {len(conversations)} conversations")
+    return list(turns)
+
+
+def _unopened(job: Job, policy: str, agent: AgentParams) -> Episode:
+    """The record of an investigation that could not even begin."""
+    return Episode(
+        episode_id=job.episode_id(policy),
+        case=job.case,
+        policy=policy,
+        seed=job.seed,
+        exposed_tools=(),
+        action_budget=agent.action_budget,
+        steps=(),
+        report=None,
+        termination=Termination.POLICY_ERROR,
+        started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        duration_s=0.0,
+    )

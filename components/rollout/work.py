@@ -1,0 +1,38 @@
+"""Where a rollout's unfinished work lies: a folder named by everything its episodes depend on."""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from components.config.paths import Paths
+from components.storage.identity import digest_code, digest_tree, digest_value
+
+
+def rollout_key(paths: Paths, *, settings: Mapping[str, object], inputs: Sequence[str], code: Sequence[str]) -> str:
+    """A digest of settings, input files and source code.
+
+    Args:
+        paths: the checkout.
+        settings: JSON values: parameters, the policy's name.
+        inputs: files and folders relative to the checkout's root.
+        code: source folders relative to the checkout's root.
+
+    """
+    files = {name: digest_tree(paths.root / name) for name in inputs}
+    return digest_value({"settings": dict(settings), "inputs": files, "code": digest_code(_source_root(), code)})
+
+
+@contextmanager
+def work_folder(paths: Paths, name: str, key: str) -> Iterator[Path]:
+    """The folder of unfinished work under `key`; it vanishes, with those of other keys, when the block ends well."""
+    parent = paths.work / "rollouts" / name
+    folder = parent / key[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    yield folder
+    shutil.rmtree(parent)
+
+
+def _source_root() -> Path:
+    """The folder that holds `components`: code is digested where it runs, whatever checkout it works on."""
+    return Path(__file__).parents[2]
