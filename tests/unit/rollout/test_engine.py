@@ -1,0 +1,242 @@
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from rollout_doubles import Tools, Walker, make_cases
+
+from components.config.schema import AgentParams
+from components.errors import EviflowError
+from components.policies.replay import ReplayPolicy
+from components.records.case import Case, Verdict
+from components.records.conversation import Conversation, Policy
+from components.records.episode import Episode, StepKind, Termination, Turn
+from components.records.image_bank import ImageBank
+from components.rollout.engine import ATTEMPTS, Job, Toolboxes, run_episodes
+from components.rollout.store import EpisodeStore
+
+REPOSITORY = Path(__file__).parents[3]
+
+
+def run(
+    folder: Path,
+    jobs: Sequence[Job],
+    policy: Policy,
+    *,
+    tools: Toolboxes | None = None,
+    concurrency: int = 4,
+) -> list[Episode]:
+    bank = ImageBank(folder)
+    rollout = run_episodes(
+        jobs, policy, tools or Tools(bank), AgentParams(), bank=bank, folder=folder / "work", concurrency=concurrency
+    )
+    return asyncio.run(rollout)
+
+
+def jobs_for(folder: Path, count: int, seeds: Sequence[int] = (0,)) -> list[Job]:
+    return [Job(case, seed) for case in make_cases(ImageBank(folder), count) for seed in seeds]
+
+
+def without_times(episodes: Sequence[Episode]) -> list[dict[str, object]]:
+    plain = [episode.model_dump(exclude={"started_at", "duration_s"}) for episode in episodes]
+    for episode in plain:
+        for step in episode["steps"]:
+            if step["observation"]:
+                step["observation"].pop("duration_s")
+    return plain
+
+
+def test_every_job_becomes_an_episode_in_order(tmp_path: Path) -> None:
+    jobs = jobs_for(tmp_path, 5, (0, 1))
+    policy = Walker()
+    episodes = run(tmp_path, jobs, policy)
+    assert [episode.episode_id for episode in episodes] == [job.episode_id("walker") for job in jobs]
+    assert {episode.termination for episode in episodes} == {Termination.FINISHED}
+    assert [episode.report.verdict for episode in episodes[:2] if episode.report] == list(Verdict)
+    assert [step.kind for step in episodes[0].steps] == [StepKind.ACTION] * 2 + [StepKind.FINISH, StepKind.REPORT]
+
+
+def test_the_policy_is_asked_in_batches_and_slots_are_refilled(tmp_path: Path) -> None:
+    class Uneven(Walker):
+        """Investigations of odd seeds take longer."""
+
+        def turn(self, conversation: Conversation) -> Turn:
+            self.looks = 1 + 3 * (conversation.seed % 2)
+            return super().turn(conversation)
+
+    policy = Uneven()
+    run(tmp_path, jobs_for(tmp_path, 4, (0, 1)), policy, concurrency=4)
+    assert policy.batches[:6] == [4] * 6, "a slot that falls free is taken while the others go on"
+
+
+def test_a_finished_episode_is_never_run_again(tmp_path: Path) -> None:
+    jobs = jobs_for(tmp_path, 4)
+    first = run(tmp_path, jobs[:2], Walker())
+    policy = Walker()
+    episodes = run(tmp_path, jobs, policy, concurrency=9)
+    assert episodes[:2] == first
+    assert max(policy.batches) == 2
+    idle = Walker()
+    assert run(tmp_path, jobs, idle) == episodes
+    assert idle.batches == []
+
+
+def test_a_wrong_or_failed_investigation_is_not_tried_again(tmp_path: Path) -> None:
+    class Mumbler(Walker):
+        def turn(self, conversation: Conversation) -> Turn:
+            return Turn(text="hm")
+
+    jobs = jobs_for(tmp_path, 1)
+    episode = run(tmp_path, jobs, Mumbler())[0]
+    assert episode.termination is Termination.PROTOCOL_FAILURE
+    assert run(tmp_path, jobs, Walker()) == [episode]
+
+
+class Choking(Walker):
+    """Fails whenever the case `bad` is in the batch, a number of times."""
+
+    def __init__(self, bad: Case, times: int) -> None:
+        super().__init__()
+        self.bad, self.left = bad, times
+
+    def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
+        if any(self.bad.image_sha256 in message.images for item in conversations for message in item.messages):
+            if len(conversations) == 1:
+                self.left -= 1
+            if self.left >= 0:
+                raise RuntimeError("choked")
+        return super().act(conversations)
+
+
+def test_a_fault_of_the_policy_is_attributed_to_one_investigation(tmp_path: Path) -> None:
+    jobs = jobs_for(tmp_path, 5)
+    policy = Choking(jobs[2].case, times=99)
+    episodes = run(tmp_path, jobs, policy)
+    endings = Counter(episode.termination for episode in episodes)
+    assert endings == {Termination.FINISHED: 4, Termination.POLICY_ERROR: 1}
+    assert episodes[2].termination is Termination.POLICY_ERROR
+    assert episodes[2].report is None
+    assert EpisodeStore(tmp_path / "work").failed_attempts() == {episodes[2].episode_id: ATTEMPTS}
+
+
+def test_a_passing_fault_is_tried_again_with_the_same_seed(tmp_path: Path) -> None:
+    jobs = jobs_for(tmp_path, 3, (1,))
+    episodes = run(tmp_path, jobs, Choking(jobs[0].case, times=1))
+    assert {episode.termination for episode in episodes} == {Termination.FINISHED}
+    assert episodes[0].seed == 1
+
+
+def test_failed_attempts_survive_a_restart(tmp_path: Path) -> None:
+    jobs = jobs_for(tmp_path, 3)
+    EpisodeStore(tmp_path / "work").fail(jobs[0].episode_id("walker"), RuntimeError("earlier"))
+    episodes = run(tmp_path, jobs, Choking(jobs[0].case, times=1))
+    assert episodes[0].termination is Termination.POLICY_ERROR
+
+
+def test_a_policy_that_fails_on_everything_stops_the_rollout(tmp_path: Path) -> None:
+    class Broken(Walker):
+        def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
+            raise RuntimeError("out of order")
+
+    with pytest.raises(EviflowError, match=r"walker failed on all 3 conversations.*out of order"):
+        run(tmp_path, jobs_for(tmp_path, 3), Broken())
+    assert EpisodeStore(tmp_path / "work").episodes() == {}
+
+
+def test_a_policy_that_loses_a_turn_stops_the_rollout(tmp_path: Path) -> None:
+    class Forgetful(Walker):
+        def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
+            return super().act(conversations)[1:]
+
+    with pytest.raises(EviflowError, match="2 turns for 3 conversations"):
+        run(tmp_path, jobs_for(tmp_path, 3), Forgetful())
+
+
+def test_a_fault_of_a_tool_is_attributed_to_one_investigation(tmp_path: Path) -> None:
+    jobs = jobs_for(tmp_path, 3)
+
+    class Fragile(Tools):
+        def toolbox(self, case: Case, image: bytes) -> object:  # type: ignore[override]
+            toolbox = super().toolbox(case, image)
+            if case == jobs[1].case:
+                toolbox.state.used = None  # type: ignore[assignment]
+            return toolbox
+
+    episodes = run(tmp_path, jobs, Walker(), tools=Fragile(ImageBank(tmp_path)))  # type: ignore[arg-type]
+    assert [episode.termination for episode in episodes] == [
+        Termination.FINISHED,
+        Termination.POLICY_ERROR,
+        Termination.FINISHED,
+    ]
+
+
+def test_a_case_without_its_picture_is_recorded_and_the_others_go_on(tmp_path: Path) -> None:
+    lost = Case(case_id="lost", image_path="nowhere.png", image_sha256="f" * 64)
+    episodes = run(tmp_path, [Job(lost, 0), *jobs_for(tmp_path, 2)], Walker())
+    assert [episode.termination.value for episode in episodes] == ["policy_error", "finished", "finished"]
+    assert episodes[0].steps == ()
+
+
+def test_a_direct_job_reports_at_once(tmp_path: Path) -> None:
+    episode = run(tmp_path, [job._replace(direct=True) for job in jobs_for(tmp_path, 1)], ReportOnly())[0]
+    assert [step.kind for step in episode.steps] == [StepKind.REPORT]
+    assert episode.exposed_tools == ()
+
+
+class ReportOnly(Walker):
+    def turn(self, conversation: Conversation) -> Turn:
+        assert conversation.stage == "report"
+        return Turn(
+            text='<think>\n.\n</think>\n\n<answer>\n{"verdict":"refuted","explanation":"a","cited":[]}\n</answer>'
+        )
+
+
+def test_the_same_episode_twice_is_a_mistake(tmp_path: Path) -> None:
+    jobs = jobs_for(tmp_path, 1)
+    with pytest.raises(ValueError, match="same episode"):
+        run(tmp_path, [*jobs, *jobs], Walker())
+
+
+def test_a_replay_gives_the_same_episodes(tmp_path: Path) -> None:
+    jobs = jobs_for(tmp_path, 3, (0, 1))
+    original = run(tmp_path, jobs, Walker())
+    again = run(tmp_path / "again", jobs_for(tmp_path / "again", 3, (0, 1)), ReplayPolicy(original, name="walker"))
+    assert without_times(again) == without_times(original)
+
+
+def test_a_replay_of_something_else_fails(tmp_path: Path) -> None:
+    original = run(tmp_path, jobs_for(tmp_path, 1), Walker())
+    other = run(tmp_path / "other", jobs_for(tmp_path / "other", 1, (5,)), ReplayPolicy(original))
+    assert other[0].termination is Termination.POLICY_ERROR
+
+
+def test_a_killed_run_goes_on_and_repeats_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, str(Path(__file__).with_name("rollout_child.py")), str(tmp_path), "12"]
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
+    store = EpisodeStore(tmp_path / "work")
+    child = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    while len(store.episodes()) < 5 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    before = store.episodes()
+    assert 5 <= len(before) < 24, "the kill came too late"
+    looked_before = Counter((tmp_path / "journal.txt").read_text().split())
+
+    subprocess.run(command, env=environment, stderr=subprocess.DEVNULL, check=True)
+    after = store.episodes()
+    assert {name: after[name] for name in before} == before
+    assert len(after) == 24
+    looked = Counter((tmp_path / "journal.txt").read_text().split()) - looked_before
+    unfinished = Counter(name.split("--")[0] for name in after.keys() - before.keys())
+    assert looked == {case: 2 * episodes for case, episodes in unfinished.items()}, "only unfinished ones ran again"
+
+    fresh = run(tmp_path / "fresh", jobs_for(tmp_path / "fresh", 12, (0, 1)), Walker())
+    assert without_times(fresh) == without_times(sorted(after.values(), key=lambda episode: episode.episode_id))
