@@ -1,0 +1,1 @@
+"""Building the data: the closed world's files and EviLens-F, from parameters alone."""

@@ -1,0 +1,70 @@
+"""Writing the public side of the world: pages, official photographs, official portraits."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from components.config.schema import WorldParams
+from components.records.image_bank import ImageBank
+from components.records.web import WebPicture
+from components.world.draw import Scene, draw_portrait, draw_scene, encode_png
+from components.world.entities import Event, Facts, Person
+from components.world.pages import build_pages, page_count
+from components.world.progress import track
+from components.world.store import write_pages, write_pictures
+from components.world.styles import STYLES_BY_SPLIT
+
+_PORTRAIT_SIDE = 160
+
+
+def write_web(facts: Facts, params: WorldParams, folder: Path) -> tuple[int, int]:
+    """Write every page and picture of the world into `folder`; returns how many of each."""
+    pages = list(track(build_pages(facts), "writing pages", page_count(facts)))
+    total = len(facts.people) + len(facts.events)
+    pictures = list(track(_pictures(facts, params, ImageBank(folder)), "drawing pictures", total))
+    write_pages(folder, pages)
+    write_pictures(folder, pictures)
+    return len(pages), len(pictures)
+
+
+def official_scene(event: Event, facts: Facts, params: WorldParams) -> Scene:
+    """What the official photograph of an event shows: everything as documented, and nothing printed."""
+    return Scene(
+        face=facts.person[event.host_id].face,
+        kind=event.kind,
+        count=event.count,
+        composition=event.composition,
+        style=event.style,
+        seed=event.composition ^ facts.seed,
+        width=params.picture_width,
+        height=params.picture_height,
+    )
+
+
+def _pictures(facts: Facts, params: WorldParams, bank: ImageBank) -> Iterator[WebPicture]:
+    for person in facts.people:
+        yield _portrait(person, facts.seed, bank)
+    for event in facts.events:
+        data = encode_png(draw_scene(official_scene(event, facts, params)))
+        yield WebPicture(
+            image_url=event.photo_url,
+            page_url=event.official_url,
+            title=f"{event.title} {event.year}, official photograph",
+            sha256=bank.put(data),
+            width=params.picture_width,
+            height=params.picture_height,
+        )
+
+
+def _portrait(person: Person, seed: int, bank: ImageBank) -> WebPicture:
+    rng = random.Random(f"portrait-{seed}-{person.person_id}")
+    style = rng.choice(STYLES_BY_SPLIT[person.split])
+    data = encode_png(draw_portrait(person.face, style, rng.randrange(2**31), _PORTRAIT_SIDE))
+    return WebPicture(
+        image_url=person.portrait_url,
+        page_url=person.profile_url,
+        title=f"{person.name}, official portrait",
+        sha256=bank.put(data),
+        width=_PORTRAIT_SIDE,
+        height=_PORTRAIT_SIDE,
+    )

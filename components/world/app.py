@@ -1,0 +1,65 @@
+"""The closed world as one ASGI application: it answers for every host of the public web and of the vendors.
+
+Which service answers is decided by the Host header, so that the same clients reach the vendors, the application in
+their own process, or the application on a port.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from components.records.image_bank import ImageBank
+from components.world.vendors import baidu, jina, serper, uploads
+from components.world.vendors.sites import Sites
+from components.world.web import Web
+
+
+class WorldApp:
+    """Dispatches on the Host header.
+
+    Args:
+        web: what there is to find.
+        read: the OCR engine.
+
+    """
+
+    def __init__(self, web: Web, read: baidu.Read) -> None:
+        shelf = uploads.UploadShelf()
+        self._hosts: dict[str, ASGIApp] = {
+            serper.HOST: serper.Serper(web, shelf).router(),
+            jina.HOST: jina.JinaReader(web),
+            baidu.HOST: baidu.BaiduOcr(read).router(),
+            uploads.HOST: shelf.router(),
+        }
+        self._sites = Sites(web)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; there is nothing to start or stop."""
+        if scope["type"] == "lifespan":
+            await _lifespan(receive, send)
+            return
+        assert scope["type"] == "http", scope["type"]
+        host = next((value for key, value in scope["headers"] if key == b"host"), b"").decode().partition(":")[0]
+        await self._hosts.get(host.lower(), self._sites)(scope, receive, send)
+
+
+async def _lifespan(receive: Receive, send: Send) -> None:
+    while True:
+        message = await receive()
+        await send({"type": f"{message['type']}.complete"})
+        if message["type"] == "lifespan.shutdown":
+            return
+
+
+def load_web(root: Path, cache: Path) -> Web:
+    """The web that stage `world` wrote, with its indexes; built once per process and version of the files."""
+    stamps = tuple((root / name).stat().st_mtime_ns for name in ("pages.parquet", "pictures.parquet"))
+    return _load_web(root.resolve(), cache, stamps)
+
+
+@lru_cache(maxsize=4)
+def _load_web(root: Path, cache: Path, stamps: tuple[int, ...]) -> Web:
+    from components.world.store import read_pages, read_pictures
+
+    return Web(read_pages(root), read_pictures(root), ImageBank(root).read, cache / "lens").build()

@@ -1,0 +1,98 @@
+"""What is true in the world. Private: an investigation sees pages and pictures, never these records."""
+
+from functools import cached_property
+from typing import Literal
+
+from components.records.base import Record
+from components.records.case import Split
+
+Skin = Literal["porcelain", "honey", "bronze", "umber"]
+HairColour = Literal["black", "brown", "blond", "copper", "silver", "violet"]
+HairShape = Literal["short", "long", "curly", "bun", "spiky"]
+Glasses = Literal["none", "round", "square"]
+Beard = Literal["none", "moustache", "goatee", "full"]
+Hat = Literal["none", "cap", "tophat", "beanie"]
+
+
+class FaceSpec(Record):
+    """How a person looks in every picture. Expression and clothes are not part of it."""
+
+    skin: Skin
+    hair_colour: HairColour
+    hair_shape: HairShape
+    glasses: Glasses
+    beard: Beard
+    hat: Hat
+
+    def distance(self, other: "FaceSpec") -> int:
+        """In how many visible features two faces differ."""
+        return sum(getattr(self, name) != getattr(other, name) for name in type(self).model_fields)
+
+
+class Person(Record):
+    """Somebody who can host an event, or be put in a host's place."""
+
+    person_id: str
+    name: str
+    face: FaceSpec
+    profile_url: str
+    portrait_url: str
+    split: Split
+
+
+class Decoys(Record):
+    """Wrong values that altered pictures of an event show; none is true of any edition of the event."""
+
+    date: str
+    venue: str
+    host_id: str
+    count: int
+
+
+class Event(Record):
+    """One edition of a dated event."""
+
+    event_id: str
+    split: Split
+    title: str
+    date: str
+    """As printed: "12 March 2031"."""
+    venue: str
+    host_id: str
+    kind: str
+    count: int
+    composition: int
+    """Seed of the arrangement that all pictures of the event have in common."""
+    style: str
+    """Of the official photograph."""
+    official_url: str
+    photo_url: str
+    edition_of: str | None = None
+    """The event that this one is a near miss of; None for an event that cases are made from."""
+    decoys: Decoys | None = None
+    """Set for an event that cases are made from."""
+    sentences: tuple[str, ...] = ()
+    """The official record, in order: date and venue, host, count."""
+
+    @property
+    def year(self) -> int:
+        """The year of the edition."""
+        return int(self.date.rsplit(" ", 1)[1])
+
+
+class Facts(Record):
+    """Everything that is true."""
+
+    seed: int
+    people: tuple[Person, ...]
+    events: tuple[Event, ...]
+
+    @cached_property
+    def person(self) -> dict[str, Person]:
+        """People by id."""
+        return {person.person_id: person for person in self.people}
+
+    @property
+    def main_events(self) -> tuple[Event, ...]:
+        """Events that cases are made from, near misses left out."""
+        return tuple(event for event in self.events if event.edition_of is None)

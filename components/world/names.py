@@ -1,0 +1,99 @@
+"""The small vocabulary that every name in the world is put together from.
+
+Training and test share the words and never a whole name, so that a small language model can copy names it never saw.
+No word is the name of an object kind, and none needs letters that optical character recognition mixes up.
+"""
+
+import random
+from itertools import product
+
+_TITLE_FIRST = """
+Harvest Autumn Winter Spring Summer Copper Silver Golden Crimson Maple Cedar Willow Orchard Meadow Valley Canyon
+Coastal Island Northern Southern Eastern Western Moonlight Sunrise Midnight Thunder Velvet Crystal Marble Granite
+Pioneer Liberty Unity Heritage Jubilee Horizon Compass Beacon Falcon Heron
+"""
+
+_TITLE_SECOND = """
+Gala Festival Parade Fair Concert Regatta Market Summit Banquet Carnival Pageant Reunion Marathon Exhibition
+Congress Ceremony
+"""
+
+_VENUE_WORD = """
+Rowan Ashford Bramble Camden Dalton Easton Fenwick Garnet Hadley Kendal Langton Marlow Norwood Oakley Preston Radley
+Seaton Thornby Upton Walden Yarrow Bexley Carver Denholm Elmwood Foxley Granby Holden Juniper Kirkby Lowell Newbury
+Orford Penrose Quarry Redmond Selby Tarrant Ventnor Westby Alder Birch Colby Dover Exeter Farnham Hazel Sutton
+"""
+
+_VENUE_TYPE = "Hall Park Square Garden Plaza Harbor Theater Arena Pavilion Museum Terrace Library"
+
+_FIRST = """
+Mara Adam Bruno Carla Diego Elena Felix Greta Hugo Irene Jonas Karen Laura Martin Nadia Oscar Paula Rafael Sofia
+Tobias Ursula Victor Wanda Yusuf Zora Amara Bella Cedric Dora Edwin Fatima Gavin Helga Ivan Jasper Kenji Leila Marco
+Nora Omar Petra Quentin Rosa Samuel Teresa Vera Walter Yvonne
+"""
+
+_LAST = """
+Venn Abbott Barker Castro Duncan Ekberg Foster Garcia Hansen Iverson Jensen Keller Larsen Moreno Nolan Osborne Parker
+Ramsey Santos Turner Vargas Weber Yamada Zimmer Archer Bowman Cooper Dawson Engel Fisher Graham Hobbs Jarvis Kramer
+Lambert Mercer Novak Ortega Porter Reeves Sawyer Tanaka Usher Vogel Warner York Becker Quinn
+"""
+
+MONTHS: tuple[str, ...] = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+
+YEARS: tuple[int, ...] = tuple(range(2031, 2037))
+
+
+def _shuffled(rng: random.Random, first: str, second: str) -> list[str]:
+    names = [" ".join(words) for words in product(first.split(), second.split())]
+    rng.shuffle(names)
+    return names
+
+
+def titles(rng: random.Random) -> list[str]:
+    """Every event title, in random order: "Harvest Gala"."""
+    return _shuffled(rng, _TITLE_FIRST, _TITLE_SECOND)
+
+
+def venues(rng: random.Random) -> list[str]:
+    """Every venue name, in random order: "Rowan Hall"."""
+    return _shuffled(rng, _VENUE_WORD, _VENUE_TYPE)
+
+
+def people(rng: random.Random) -> list[str]:
+    """Every person's name, in random order: "Mara Venn"."""
+    return _shuffled(rng, _FIRST, _LAST)
+
+
+def similar_titles(title: str) -> list[str]:
+    """Titles that share the first word and differ in the second: "Harvest Fair" for "Harvest Gala"."""
+    first, second = title.split(" ")
+    return [f"{first} {other}" for other in _TITLE_SECOND.split() if other != second]
+
+
+def printed_date(day: int, month: int, year: int) -> str:
+    """A date as pictures and pages print it: "12 March 2031"; `month` counts from 1."""
+    return f"{day} {MONTHS[month - 1]} {year}"
+
+
+def iso_date(printed: str) -> str:
+    """The ISO form of a printed date."""
+    day, month, year = printed.split(" ")
+    return f"{year}-{MONTHS.index(month) + 1:02d}-{int(day):02d}"
+
+
+def slug(name: str) -> str:
+    """A name as it stands in a URL: "harvest-gala"."""
+    return name.lower().replace(" ", "-")
