@@ -1,0 +1,22 @@
+"""Reading the public half of the benchmark."""
+
+from components.config.paths import Paths
+from components.errors import EviflowError
+from components.records.case import Case, Split
+from components.storage.atomic import read_jsonl
+
+
+def load_cases(paths: Paths, split: Split) -> list[Case]:
+    """The cases of one split, sorted by id.
+
+    Raises:
+        EviflowError: the benchmark has not been built, or the split is empty.
+
+    """
+    path = paths.benchmark / f"{split.value}.jsonl"
+    if not path.exists():
+        raise EviflowError(f"{path} is not there; run `eviflow stage benchmark` or `dvc checkout`")
+    cases = read_jsonl(path, Case)
+    if not cases:
+        raise EviflowError(f"{path} holds no case; build the benchmark again with more events")
+    return sorted(cases, key=lambda case: case.case_id)

@@ -1,0 +1,48 @@
+"""One rollout from start to end: services opened, episodes run, services closed."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from components.config.paths import Paths
+from components.config.schema import Params
+from components.records.conversation import Policy
+from components.records.episode import Episode
+from components.records.image_bank import ImageBank, asset_path
+from components.rollout.engine import Job, run_episodes
+from components.storage.atomic import write_bytes
+from components.tools.services import open_services
+
+
+def roll_out(
+    params: Params,
+    paths: Paths,
+    jobs: Sequence[Job],
+    policy: Policy,
+    *,
+    bank: ImageBank,
+    folder: Path,
+    concurrency: int,
+    title: str,
+) -> list[Episode]:
+    """Run `jobs` with the tools that `params` describe; arguments as in `run_episodes`."""
+
+    async def run() -> list[Episode]:
+        async with open_services(params, paths, bank) as services:
+            return await run_episodes(
+                jobs, policy, services, params.agent, bank=bank, folder=folder, concurrency=concurrency, title=title
+            )
+
+    return asyncio.run(run())
+
+
+def copy_pictures(episodes: Sequence[Episode], source: Path, target: Path) -> int:
+    """Copy the pictures that `episodes` show and the bank at `source` holds to the bank at `target`; returns how many.
+
+    Pictures of attempts that did not become an episode stay behind.
+    """
+    shown = {digest for episode in episodes for item in episode.observations for digest in item.images}
+    own = [name for name in map(asset_path, sorted(shown)) if (source / name).exists()]
+    for name in own:
+        write_bytes(target / name, (source / name).read_bytes())
+    return len(own)

@@ -1,0 +1,82 @@
+"""Stage `episodes`: the scripted teacher investigates the training cases.
+
+Each case is investigated several times, with seeds that lead the teacher down different paths. Only public data is
+read: the private answers may be deleted before this stage runs.
+"""
+
+from collections import Counter
+
+from components.config.paths import Paths
+from components.config.schema import Params
+from components.policies.scripted import ScriptedTeacher
+from components.records.base import Record
+from components.records.case import Split
+from components.records.episode import Episode
+from components.records.image_bank import ImageBank
+from components.records.shards import write_episodes
+from components.rollout.cases import load_cases
+from components.rollout.engine import Job
+from components.rollout.run import copy_pictures, roll_out
+from components.rollout.work import rollout_key, work_folder
+from components.storage.atomic import replace_folder
+
+SECTIONS = ("episodes", "agent", "tools")
+INPUTS = ("data/web", "data/evilens_f")
+CODE = (
+    "components/agent",
+    "components/policies/inquiry.py",
+    "components/policies/reading.py",
+    "components/policies/scripted.py",
+    "components/records",
+    "components/rollout",
+    "components/tools",
+    "components/world",
+)
+
+
+class EpisodesSummary(Record):
+    """What the teacher's investigations came to."""
+
+    cases: int
+    episodes: int
+    terminations: dict[str, int]
+    actions: int
+    """Executed tool calls, all episodes together."""
+    pictures: int
+    """Pictures that tools made and the episodes show."""
+
+
+def collect_teacher(params: Params, paths: Paths) -> EpisodesSummary:
+    """Investigate every training case and write `data/episodes`; a killed run goes on where it stopped."""
+    cases = load_cases(paths, Split.TRAIN)
+    # Consecutive seeds from an even one on let the teacher take both ways where it has a choice.
+    seeds = [2 * params.episodes.seed + number for number in range(params.episodes.rollouts_per_case)]
+    jobs = [Job(case, seed) for case in cases for seed in seeds]
+    policy = ScriptedTeacher()
+    settings = params.model_dump(mode="json", include=set(SECTIONS)) | {"policy": policy.name}
+    key = rollout_key(paths, settings=settings, inputs=INPUTS, code=CODE)
+    with work_folder(paths, "episodes", key) as folder:
+        episodes = roll_out(
+            params,
+            paths,
+            jobs,
+            policy,
+            bank=ImageBank(folder, also=[paths.benchmark, paths.web]),
+            folder=folder,
+            concurrency=params.episodes.concurrency,
+            title="teacher episodes",
+        )
+        with replace_folder(paths.episodes) as staging:
+            pictures = copy_pictures(episodes, folder, staging)
+            write_episodes(staging / "episodes.parquet", episodes)
+    return _summary(episodes, len(cases), pictures)
+
+
+def _summary(episodes: list[Episode], cases: int, pictures: int) -> EpisodesSummary:
+    return EpisodesSummary(
+        cases=cases,
+        episodes=len(episodes),
+        terminations=dict(sorted(Counter(episode.termination.value for episode in episodes).items())),
+        actions=sum(episode.actions_used for episode in episodes),
+        pictures=pictures,
+    )
