@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Protocol
 
 from PIL import Image
@@ -89,8 +89,8 @@ class CaseState:
     """Executed calls by tool."""
     asked: set[tuple[str, str]] = field(default_factory=set)
     """(tool, normalised argument) of calls that a service has answered."""
-    queries: list[str] = field(default_factory=list)
-    """Search queries in the order they were put."""
+    clues: list[str] = field(default_factory=list)
+    """What the investigation looks for: printed lines and search queries, in the order they came up."""
     offered: set[str] = field(default_factory=set)
     """URLs of pictures that a search or a page has shown."""
 
@@ -123,9 +123,10 @@ class Tool(Protocol):
         ...
 
 
-def schema_of(tool: Tool) -> ToolSchema:
-    """The tool as a policy sees it."""
-    schema = tool.arguments.model_json_schema()
+@cache
+def schema_of(name: str, description: str, arguments: type[Arguments]) -> ToolSchema:
+    """A tool as a policy sees it."""
+    schema = arguments.model_json_schema()
     properties = {
         name: {key: value for key, value in spec.items() if key in ("type", "description")}
         for name, spec in schema.get("properties", {}).items()
@@ -133,7 +134,7 @@ def schema_of(tool: Tool) -> ToolSchema:
     parameters: dict[str, object] = {"type": "object", "properties": properties}
     if schema.get("required"):
         parameters["required"] = schema["required"]
-    return ToolSchema(tool.name, tool.description, parameters)
+    return ToolSchema(name, description, parameters)
 
 
 def normalised(text: str) -> str:

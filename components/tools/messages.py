@@ -21,7 +21,7 @@ BUDGET_USED = "All actions are used."
 # What tools answer when there is nothing.
 NOTHING_FOUND = "nothing found"
 NO_TEXT = "no text found"
-NO_PAGE = "no such page"
+NOT_THERE = "there is nothing at this address"
 NO_PAGE_TEXT = "the page has no readable text"
 NOT_COMPARABLE = "not comparable"
 
@@ -56,6 +56,11 @@ def surplus_argument(tool: str, argument: str) -> str:
 def bad_argument(tool: str, argument: str) -> str:
     """An argument whose value cannot be read."""
     return f"{argument} of {tool} cannot be read."
+
+
+def cannot_count(target: str) -> str:
+    """The counted thing is none that can be told from others."""
+    return f"{target} cannot be counted."
 
 
 BAD_BOX = "bbox must be x1,y1,x2,y2 between 0 and 1, with x1 < x2 and y1 < y2."

@@ -24,15 +24,7 @@ class FinishArguments(Arguments):
     rationale: str = Field(min_length=1, description="Why the evidence is enough.")
 
 
-FINISH_SCHEMA = ToolSchema(
-    FINISH,
-    "End the investigation; the report follows.",
-    {
-        "type": "object",
-        "properties": {"rationale": {"type": "string", "description": "Why the evidence is enough."}},
-        "required": ["rationale"],
-    },
-)
+FINISH_SCHEMA = schema_of(FINISH, "End the investigation; the report follows.", FinishArguments)
 
 
 @dataclass(frozen=True)
@@ -74,12 +66,12 @@ class Toolbox:
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
         """The schema of every exposed tool: the same all through the investigation."""
-        return (*(schema_of(tool) for tool in self._tools.values()), FINISH_SCHEMA)
+        return (*(_schema(tool) for tool in self._tools.values()), FINISH_SCHEMA)
 
     def exposed(self, actions_left: int) -> tuple[ToolSchema, ...]:
         """What may be called now: a tool at its limit is gone, and without actions only finish remains."""
         usable = [tool for tool in self._tools.values() if actions_left > 0 and self._within_limit(tool)]
-        return (*(schema_of(tool) for tool in usable), FINISH_SCHEMA)
+        return (*(_schema(tool) for tool in usable), FINISH_SCHEMA)
 
     def check(self, call: ToolCall, actions_left: int) -> Accepted | Refused:
         """Whether `call` may be executed; changes nothing."""
@@ -150,6 +142,10 @@ class Toolbox:
             source_url=failure.source_url,
             duration_s=round(seconds, 6),
         )
+
+
+def _schema(tool: Tool) -> ToolSchema:
+    return schema_of(tool.name, tool.description, tool.arguments)
 
 
 def _first_problem(tool: str, error: ValidationError) -> str:

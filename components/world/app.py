@@ -54,7 +54,8 @@ async def _lifespan(receive: Receive, send: Send) -> None:
 
 def load_web(root: Path, cache: Path) -> Web:
     """The web that stage `world` wrote, with its indexes; built once per process and version of the files."""
-    stamps = tuple((root / name).stat().st_mtime_ns for name in ("pages.parquet", "pictures.parquet"))
+    files = [root / name for name in ("pages.parquet", "pictures.parquet")]
+    stamps = tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
     return _load_web(root.resolve(), cache, stamps)
 
 

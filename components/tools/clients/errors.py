@@ -1,0 +1,43 @@
+"""How a service fails. None of these is ever shown as an empty result."""
+
+
+class ServiceError(Exception):
+    """A service gave no answer.
+
+    Args:
+        service: what was asked, in words a policy may read: "search".
+        reason: what happened, for the record; holds no key.
+
+    """
+
+    def __init__(self, service: str, reason: str) -> None:
+        super().__init__(f"{service}: {reason}")
+        self.service = service
+        self.reason = reason
+
+
+class Overloaded(ServiceError):
+    """The service asks to come back later, or broke; the only failure that is tried again.
+
+    Args:
+        service: as above.
+        reason: as above.
+        wait_s: seconds that the service asks to wait; None when it does not say.
+
+    """
+
+    def __init__(self, service: str, reason: str, wait_s: float | None = None) -> None:
+        super().__init__(service, reason)
+        self.wait_s = wait_s
+
+
+class Rejected(ServiceError):
+    """The service does not take our key, or we have no credit left; trying again would not help."""
+
+
+class NotThere(Exception):
+    """The service works, and what was asked for does not exist."""
+
+
+class Unusable(Exception):
+    """What came back is no picture, or one too large to open."""

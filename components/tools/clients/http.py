@@ -1,0 +1,187 @@
+"""One HTTP client for every service, with the one retry layer there is.
+
+Tried again are answers 429 and 5xx, and connections that were never made; nothing that may have been carried out, and
+never a refused key. `Retry-After` is honoured, unless it asks for more patience than there is.
+"""
+
+import asyncio
+import json as jsonlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+import stamina
+
+from components.tools.clients.errors import Overloaded, Rejected, ServiceError
+
+ATTEMPTS = 3
+_FIRST_WAIT_S = 0.2
+_LONGEST_WAIT_S = 5.0
+_LARGEST_ANSWER = 24 * 2**20
+"""Bytes of any answer; more is a failure, so that no service can fill the memory."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a service answered."""
+
+    service: str
+    status: int
+    url: str
+    """Where it came from, after redirects."""
+    content: bytes
+
+    def json_object(self) -> dict[str, Any]:
+        """The body as a JSON object; raises ServiceError when it is none."""
+        try:
+            body = jsonlib.loads(self.content)
+        except ValueError as error:
+            raise ServiceError(self.service, "an answer that is no JSON") from error
+        if not isinstance(body, dict):
+            raise ServiceError(self.service, "an answer that is no JSON object")
+        return body
+
+
+Check = Callable[[Answer], None]
+"""Raises a ServiceError for an answer that is a failure in its vendor's own words."""
+
+
+class Requester:
+    """Sends requests for all clients of one process; closing it closes every connection.
+
+    Args:
+        transport: who answers: the closed world in this process or on a port, or None for the network.
+        timeout_s: deadline of one attempt; all attempts together end after `ATTEMPTS` times that.
+
+    """
+
+    def __init__(self, transport: httpx.AsyncBaseTransport | None, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
+        self._http = httpx.AsyncClient(
+            transport=transport, timeout=httpx.Timeout(timeout_s), follow_redirects=True, max_redirects=5
+        )
+
+    async def __aenter__(self) -> Self:
+        """Enter; nothing is connected before the first request."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close every connection."""
+        await self.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether every connection is closed for good."""
+        return self._http.is_closed
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._http.aclose()
+
+    async def send(
+        self,
+        service: str,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        params: Mapping[str, str] | None = None,
+        content: bytes | None = None,
+        json: Any = None,
+        check: Check | None = None,
+    ) -> Answer:
+        """The answer to a request, whatever its status below 500, except 401, 402, 403 and 429.
+
+        Raises:
+            ServiceError: no answer in time, or one that is a failure.
+
+        """
+
+        async def attempt() -> Answer:
+            request = self._http.build_request(
+                method, url, headers=dict(headers or {}), params=dict(params or {}) or None, content=content, json=json
+            )
+            answer = await self._send_once(service, request)
+            if check is not None:
+                check(answer)
+            return answer
+
+        limit = ATTEMPTS * self._timeout_s
+        async for retry in stamina.retry_context(
+            on=lambda error: _pause(error, limit),
+            attempts=ATTEMPTS,
+            timeout=limit,
+            wait_initial=_FIRST_WAIT_S,
+            wait_max=_LONGEST_WAIT_S,
+            wait_jitter=_FIRST_WAIT_S,
+        ):
+            with retry:
+                return await attempt()
+        raise AssertionError("the last attempt either returns or raises")
+
+    async def _send_once(self, service: str, request: httpx.Request) -> Answer:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                response = await self._http.send(request, stream=True)
+                try:
+                    content = await _read(service, response)
+                finally:
+                    await response.aclose()
+        except TimeoutError as error:
+            raise ServiceError(service, f"no answer within {self._timeout_s:g} s") from error
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise Overloaded(service, f"no connection ({type(error).__name__})") from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise ServiceError(service, type(error).__name__) from error
+        _check_status(service, response)
+        return Answer(service, response.status_code, str(response.url), content)
+
+
+async def _read(service: str, response: httpx.Response) -> bytes:
+    """The body, up to the limit."""
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in response.aiter_bytes():
+        size += len(chunk)
+        if size > _LARGEST_ANSWER:
+            raise ServiceError(service, f"an answer of more than {_LARGEST_ANSWER} bytes")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _check_status(service: str, response: httpx.Response) -> None:
+    status = response.status_code
+    if status == 429 or status >= 500:
+        raise Overloaded(service, f"status {status}", _retry_after(response))
+    if status in (401, 402, 403):
+        raise Rejected(service, f"status {status}")
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    """Seconds to wait as the service asks, in either of the header's two forms."""
+    value = response.headers.get("retry-after", "").strip()
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _pause(error: Exception, limit: float) -> bool | float:
+    """Whether to try again, and after how long when the service says so."""
+    if not isinstance(error, Overloaded):
+        return False
+    if error.wait_s is None:
+        return True
+    return error.wait_s if error.wait_s < limit else False

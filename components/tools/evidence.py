@@ -1,0 +1,126 @@
+"""Tools that inspect evidence: open a page, compare a picture with the case's."""
+
+import asyncio
+from typing import Any
+
+from pydantic import Field
+
+from components.records.episode import FailureClass
+from components.tools import messages, sight
+from components.tools.base import Arguments, CaseState, ToolFailure, ToolFamily, ToolResult
+from components.tools.clients.jina import JinaClient, ReadPage
+from components.tools.clients.pictures import PictureClient
+from components.tools.failures import attributed, nothing
+from components.tools.reading import choose, read_markdown, refuses_readers
+from components.tools.source_policy import SourcePolicy
+from components.tools.urls import is_web_address, same_address
+
+
+class VisitArguments(Arguments):
+    """A page to open."""
+
+    url: str = Field(min_length=1, description="Address of the page.")
+
+
+class CompareArguments(Arguments):
+    """A picture to compare."""
+
+    reference_url: str = Field(min_length=1, description="Address of the reference picture.")
+
+
+class Visit:
+    """Opens a page and shows the passage that matters."""
+
+    name = "visit"
+    description = "Open a page and read the passage that matters."
+    family = ToolFamily.EVIDENCE_INSPECTION
+    limit: int | None = 16
+    arguments: type[Arguments] = VisitArguments
+
+    def __init__(self, reader: JinaClient, policy: SourcePolicy, passage_chars: int) -> None:
+        self._reader = reader
+        self._policy = policy
+        self._passage_chars = passage_chars
+
+    def refuse(self, arguments: VisitArguments, state: CaseState) -> str | None:
+        """Refuses what is no address, and blocked sites."""
+        if not is_web_address(arguments.url):
+            return messages.NOT_A_URL
+        return messages.BLOCKED_URL if self._policy.blocks_url(arguments.url) else None
+
+    def key(self, arguments: VisitArguments) -> str | None:
+        """A page is opened once."""
+        return same_address(arguments.url)
+
+    async def run(self, arguments: VisitArguments, state: CaseState) -> ToolResult:
+        """The best passage or two, and the page's first picture."""
+        with attributed(arguments.url):
+            page = await self._reader.read(arguments.url)
+        if self._policy.blocks_url(page.url):
+            raise ToolFailure(FailureClass.POLICY, messages.BLOCKED_REDIRECT, {}, source_url=arguments.url)
+        if refuses_readers(page.content):
+            payload = {"service": "page", "reason": "the page is a captcha or a refusal"}
+            raise ToolFailure(FailureClass.INFRASTRUCTURE, messages.BLOCKED_PAGE, payload, source_url=arguments.url)
+        return self._result(arguments.url, page, state)
+
+    def _result(self, asked: str, page: ReadPage, state: CaseState) -> ToolResult:
+        reading = read_markdown(page.content, page.title, self._passage_chars)
+        passages = choose(reading.passages, state.clues, self._passage_chars)
+        pictures = [url for url in page.pictures if not self._policy.blocks_url(url)][:1]
+        payload: dict[str, Any] = {
+            "url": page.url,
+            "title": page.title,
+            "passages": passages,
+            "passage_count": len(reading.passages),
+            "pictures": pictures,
+            "dropped_instructions": reading.instructions,
+        }
+        if not passages:
+            raise nothing(messages.NO_PAGE_TEXT, **payload)
+        lines = [*passages, *(f"picture: {url}" for url in pictures)]
+        return ToolResult("\n".join(lines), payload, source_url=asked, offered=tuple(pictures))
+
+
+class CompareWithReference:
+    """Compares the person in the case's picture with the person in a picture that was found."""
+
+    name = "compare_with_reference"
+    description = "Compare the person in this picture with one in a picture that was found."
+    family = ToolFamily.EVIDENCE_INSPECTION
+    limit: int | None = 6
+    arguments: type[Arguments] = CompareArguments
+
+    def __init__(self, pictures: PictureClient, policy: SourcePolicy) -> None:
+        self._pictures = pictures
+        self._policy = policy
+
+    def refuse(self, arguments: CompareArguments, state: CaseState) -> str | None:
+        """Refuses pictures that nothing has shown, and blocked sites."""
+        if self._policy.blocks_url(arguments.reference_url):
+            return messages.BLOCKED_URL
+        offered = {same_address(url) for url in state.offered}
+        return None if same_address(arguments.reference_url) in offered else messages.NOT_OFFERED
+
+    def key(self, arguments: CompareArguments) -> str | None:
+        """A picture is compared once."""
+        return same_address(arguments.reference_url)
+
+    async def run(self, arguments: CompareArguments, state: CaseState) -> ToolResult:
+        """`same person` or `different person`; the reference is shown."""
+        url = arguments.reference_url
+        with attributed(url):
+            reference = await self._pictures.download(url)
+        if self._policy.blocks_url(reference.url):
+            raise ToolFailure(FailureClass.POLICY, messages.BLOCKED_REDIRECT, {}, source_url=url)
+        comparison = await asyncio.to_thread(sight.compare_persons, state.picture, reference.png)
+        payload = {"reference_url": url, **comparison.payload}
+        if comparison.same is None:
+            raise ToolFailure(
+                FailureClass.EMPTY_RESULT,
+                messages.NOT_COMPARABLE,
+                payload,
+                images=(reference.png,),
+                source_url=url,
+            )
+        text = "same person" if comparison.same else "different person"
+        return ToolResult(text, payload, images=(reference.png,), source_url=url)

@@ -1,0 +1,137 @@
+"""Search tools: what they return are leads, which say where to look and prove nothing."""
+
+from typing import Any
+
+from pydantic import Field
+
+from components.tools import messages
+from components.tools.base import Arguments, CaseState, NoArguments, ToolFamily, ToolResult, normalised
+from components.tools.clients.serper import ImageRow, LensRow, SerperClient, WebRow
+from components.tools.clients.upload import UploadClient
+from components.tools.failures import attributed, nothing
+from components.tools.source_policy import SourcePolicy
+from components.tools.urls import site_of
+
+
+class QueryArguments(Arguments):
+    """A search in words."""
+
+    query: str = Field(min_length=1, description="Words to search for.")
+
+
+class _QueryTool:
+    """What both searches in words share."""
+
+    arguments: type[Arguments] = QueryArguments
+
+    def __init__(self, serper: SerperClient, policy: SourcePolicy, rows: int) -> None:
+        self._serper = serper
+        self._policy = policy
+        self._rows = rows
+
+    def refuse(self, arguments: QueryArguments, state: CaseState) -> str | None:
+        """Refuses a query that names a blocked site."""
+        return messages.BLOCKED_QUERY if self._policy.blocks_text(arguments.query) else None
+
+    def key(self, arguments: QueryArguments) -> str | None:
+        """Equal queries are equal calls."""
+        return normalised(arguments.query)
+
+
+class TextSearch(_QueryTool):
+    """Web search."""
+
+    name = "text_search"
+    description = "Search the web for pages."
+    family = ToolFamily.WEB_SEARCH
+    limit: int | None = 16
+
+    async def run(self, arguments: QueryArguments, state: CaseState) -> ToolResult:
+        """Rows of title, site and address."""
+        state.clues.append(arguments.query)
+        with attributed():
+            found = await self._serper.search(arguments.query)
+        allowed = [row for row in found if not _blocked_page(row, self._policy)]
+        shown = allowed[: self._rows]
+        payload = _payload(arguments.query, [row.model_dump() for row in shown], len(found) - len(allowed))
+        if not shown:
+            raise nothing(messages.NOTHING_FOUND, **payload)
+        return ToolResult("\n".join(f"{row.title} - {site_of(row.link)}\n{row.link}" for row in shown), payload)
+
+
+class TextImageSearch(_QueryTool):
+    """Image search in words."""
+
+    name = "text_image_search"
+    description = "Search the web for pictures."
+    family = ToolFamily.IMAGE_RETRIEVAL
+    limit: int | None = 6
+
+    async def run(self, arguments: QueryArguments, state: CaseState) -> ToolResult:
+        """Rows of caption and picture address."""
+        state.clues.append(arguments.query)
+        with attributed():
+            found = await self._serper.images(arguments.query)
+        allowed = [row for row in found if not _blocked_image(row, self._policy)]
+        shown = allowed[: self._rows]
+        payload = _payload(arguments.query, [row.model_dump() for row in shown], len(found) - len(allowed))
+        if not shown:
+            raise nothing(messages.NOTHING_FOUND, **payload)
+        text = "\n".join(f"{row.title}\n{row.imageUrl}" for row in shown)
+        return ToolResult(text, payload, offered=tuple(row.imageUrl for row in shown))
+
+
+class ReverseImageSearch:
+    """Search by the case's picture."""
+
+    name = "reverse_image_search"
+    description = "Find pages with pictures that look like this one."
+    family = ToolFamily.IMAGE_RETRIEVAL
+    limit: int | None = 2
+    arguments: type[Arguments] = NoArguments
+
+    def __init__(self, serper: SerperClient, upload: UploadClient, policy: SourcePolicy, rows: int) -> None:
+        self._serper = serper
+        self._upload = upload
+        self._policy = policy
+        self._rows = rows
+
+    def refuse(self, arguments: NoArguments, state: CaseState) -> str | None:
+        """Never."""
+        return None
+
+    def key(self, arguments: NoArguments) -> str | None:
+        """There is one picture, hence one question; it may be put again only after an outage."""
+        return ""
+
+    async def run(self, arguments: NoArguments, state: CaseState) -> ToolResult:
+        """Rows of page title and page address."""
+        with attributed():
+            url = await self._upload.put(state.image)
+            found = await self._serper.lens(url)
+        allowed = [row for row in found if not _blocked_match(row, self._policy)]
+        shown = allowed[: self._rows]
+        payload = _payload(None, [row.model_dump() for row in shown], len(found) - len(allowed))
+        if not shown:
+            raise nothing(messages.NOTHING_FOUND, **payload)
+        text = "\n".join(f"{row.title}\n{row.link}" for row in shown)
+        return ToolResult(text, payload, offered=tuple(row.imageUrl for row in shown if row.imageUrl))
+
+
+def _payload(query: str | None, results: list[dict[str, Any]], blocked: int) -> dict[str, Any]:
+    asked = {} if query is None else {"query": query}
+    return {**asked, "results": results, "policy_filtered_count": blocked}
+
+
+def _blocked_page(row: WebRow, policy: SourcePolicy) -> bool:
+    return policy.blocks_url(row.link) or policy.blocks_text(f"{row.title}\n{row.snippet}")
+
+
+def _blocked_image(row: ImageRow, policy: SourcePolicy) -> bool:
+    urls = (row.link, row.imageUrl)
+    return any(map(policy.blocks_url, urls)) or policy.blocks_text(f"{row.title}\n{row.source}")
+
+
+def _blocked_match(row: LensRow, policy: SourcePolicy) -> bool:
+    urls = (row.link, row.imageUrl or "")
+    return any(map(policy.blocks_url, urls)) or policy.blocks_text(f"{row.title}\n{row.source}")

@@ -1,0 +1,72 @@
+"""Which sites an investigation may not use: those that hand out ready-made verdicts (EviScene, source policy).
+
+A site counts as one when its host name contains a marker, also when the address is wrapped: by an archive, an image
+proxy, a page reader, or any address that carries another one. What it blocks is never shown, and cannot be opened.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import unquote, urlsplit
+
+MARKERS: tuple[str, ...] = (
+    "factcheck", "fact-check", "factcrescendo", "factly", "factraker", "fullfact", "leadstories", "checkyourfact",
+    "newschecker", "vishvasnews", "youturn", "altnews", "boomlive", "logicallyfacts", "politifact", "snopes", "misbar",
+    "verafiles", "thip.media", "healthfeedback", "sochfactcheck", "check4spam", "fakenews.pl",
+)  # fmt: skip
+"""Parts of host names of fact-checking sites."""
+
+_PROXY_HOST = re.compile(r"i[0-9]\.wp\.com")
+_HOST_IN_PATH = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}", re.IGNORECASE)
+_EMBEDDED = re.compile(r"https?:/{1,2}[^\s\"'<>]+", re.IGNORECASE)
+_DEPTH = 3
+"""How many wrappings are opened."""
+
+
+@dataclass(frozen=True)
+class SourcePolicy:
+    """What is blocked."""
+
+    markers: tuple[str, ...] = MARKERS
+
+    @property
+    def digest(self) -> str:
+        """Names this policy in records and cache keys."""
+        return hashlib.sha256("\n".join(self.markers).encode()).hexdigest()[:16]
+
+    def blocks_url(self, url: str) -> bool:
+        """Whether the address, or one wrapped in it, stands on a blocked site."""
+        return any(self._blocks_host(host) for host in _hosts(url))
+
+    def blocks_text(self, text: str) -> bool:
+        """Whether a title, snippet or query names a blocked site, by its address or as people write it."""
+        return self._named.search(text) is not None
+
+    def _blocks_host(self, host: str) -> bool:
+        return any(marker in host for marker in self.markers)
+
+    @cached_property
+    def _named(self) -> re.Pattern[str]:
+        """Every marker at the start of a word; `fact check` is read in all its spellings."""
+        alternatives = "|".join(re.escape(marker) for marker in self.markers)
+        return re.compile(rf"\b(?:{alternatives}|fact[\s_-]?check)", re.IGNORECASE)
+
+
+def _hosts(url: str, depth: int = _DEPTH) -> Iterator[str]:
+    """The host of an address and of every address inside it, in lower case."""
+    plain = unquote(url).strip()
+    try:
+        parts = urlsplit(plain if "//" in plain else f"//{plain}")
+        host = (parts.hostname or "").lower()
+    except ValueError:
+        # Not an address that anything could open; its text is searched for others all the same.
+        host, parts = "", urlsplit("")
+    yield host
+    if depth == 0:
+        return
+    if _PROXY_HOST.fullmatch(host) and (match := _HOST_IN_PATH.match(parts.path.lstrip("/"))):
+        yield match.group().lower()
+    for match in _EMBEDDED.finditer(plain, 1):
+        yield from _hosts(match.group(), depth - 1)
