@@ -41,6 +41,9 @@ class ImageBank:
             write_bytes(self.root / asset_path(digest), data)
         return digest
 
+    def __contains__(self, digest: str) -> bool:
+        return self._find(digest) is not None
+
     def read(self, digest: str) -> bytes:
         """The encoded bytes; raises EviflowError when no root has the picture."""
         path = self._find(digest)

@@ -1,0 +1,117 @@
+"""Stage `evaluate`: the test cases investigated by each system, judged by rules, scored, and put side by side.
+
+eviflow stage evaluate
+"""
+
+from pathlib import Path
+
+from components.config.paths import Paths
+from components.config.schema import Params
+from components.errors import EviflowError
+from components.evaluation.baselines import baseline_metrics
+from components.evaluation.gold import load_gold
+from components.evaluation.judgment import Judgment
+from components.evaluation.report import write_report
+from components.evaluation.rules_judge import judge
+from components.evaluation.summary import Bounds, Difference, MetricsFile, compare, summarise
+from components.evaluation.systems import SYSTEMS, PolicyMaker, System, episodes_of, local_policy
+from components.records.base import Record
+from components.records.case import Gold, Split
+from components.records.episode import Episode
+from components.records.image_bank import ImageBank
+from components.rollout.cases import load_cases
+from components.storage.atomic import write_json, write_jsonl
+from components.storage.identity import digest_file
+
+JUDGE = "rules"
+CANDIDATE, REFERENCES = "sft", ("untrained_agent", "untrained_direct")
+
+
+class SystemResult(Record):
+    """One evaluated system: its numbers, and where its episodes and their judgments lie."""
+
+    title: str
+    metrics: dict[str, float]
+    intervals: dict[str, Bounds]
+    episodes_path: Path
+    judgements_path: Path
+
+
+class EvaluationResult(Record):
+    """What the stage made."""
+
+    systems: dict[str, SystemResult]
+    differences: dict[str, Difference]
+    """By name, `sft-untrained_agent`."""
+    baselines: dict[str, dict[str, float]]
+    metrics_path: Path
+    report_path: Path
+
+
+def evaluate(params: Params, paths: Paths, make_policy: PolicyMaker = local_policy) -> EvaluationResult:
+    """Evaluate every system and write `reports/evaluation`.
+
+    A system whose policy, data, settings and code are unchanged is not run again; a killed run goes on where it
+    stopped. Judging and scoring take seconds and are always done anew.
+
+    Raises:
+        EviflowError: a policy, the benchmark or its private half is not there.
+
+    """
+    gold = load_gold(paths, Split.TEST)
+    _check_gold(paths, gold)
+    episodes = {system.name: episodes_of(system, params, paths, make_policy) for system in SYSTEMS}
+    judgments = {name: _judge(found, gold) for name, found in episodes.items()}
+    numbers = MetricsFile(
+        judge=JUDGE,
+        cases=len(gold),
+        suite_sha256=digest_file(paths.benchmark / "test.jsonl"),
+        confidence=params.evaluation.confidence,
+        systems={name: summarise(found, judgments[name], gold, params.evaluation) for name, found in episodes.items()},
+        differences={
+            f"{CANDIDATE}-{name}": compare(judgments[CANDIDATE], judgments[name], params.evaluation)
+            for name in REFERENCES
+        },
+        baselines=_baselines(paths, gold),
+    )
+    results = {system.name: _write(system, judgments[system.name], numbers, paths) for system in SYSTEMS}
+    bank = ImageBank(paths.evaluation, also=[paths.benchmark, paths.web])
+    titles = {system.name: system.title for system in SYSTEMS}
+    report = paths.evaluation / "report.html"
+    write_report(report, numbers, titles, CANDIDATE, episodes[CANDIDATE], judgments[CANDIDATE], gold, bank)
+    return EvaluationResult(
+        systems=results,
+        differences=numbers.differences,
+        baselines=numbers.baselines,
+        metrics_path=write_json(paths.evaluation / "metrics.json", numbers),
+        report_path=report,
+    )
+
+
+def _check_gold(paths: Paths, gold: dict[str, Gold]) -> None:
+    unknown = [case.case_id for case in load_cases(paths, Split.TEST) if case.case_id not in gold]
+    if unknown:
+        raise EviflowError(f"test case {unknown[0]} has no gold record; run `eviflow stage benchmark`")
+
+
+def _judge(episodes: list[Episode], gold: dict[str, Gold]) -> list[Judgment]:
+    """One judgment for each case of the suite, whether it has an episode or not."""
+    by_case = {episode.case.case_id: episode for episode in episodes}
+    return [judge(by_case.get(case_id), gold[case_id]) for case_id in sorted(gold)]
+
+
+def _baselines(paths: Paths, gold: dict[str, Gold]) -> dict[str, dict[str, float]]:
+    train, test = load_cases(paths, Split.TRAIN), load_cases(paths, Split.TEST)
+    return baseline_metrics(train, load_gold(paths, Split.TRAIN), test, gold, ImageBank(paths.benchmark))
+
+
+def _write(system: System, judgments: list[Judgment], numbers: MetricsFile, paths: Paths) -> SystemResult:
+    path = write_jsonl(paths.evaluation / f"{system.name}.judgements.jsonl", judgments)
+    summary = numbers.systems[system.name]
+    return SystemResult(
+        title=system.title,
+        metrics=summary.metrics,
+        intervals=summary.intervals,
+        episodes_path=paths.evaluation / f"{system.name}.parquet",
+        judgements_path=path,
+    )

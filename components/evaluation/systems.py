@@ -1,0 +1,122 @@
+"""The systems under evaluation, and their episodes: run once for the same inputs, resumed after a kill."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from components.config.paths import Paths
+from components.config.schema import Params
+from components.errors import EviflowError
+from components.records.base import Record
+from components.records.case import Split
+from components.records.conversation import Policy
+from components.records.episode import Episode
+from components.records.image_bank import ImageBank
+from components.records.shards import read_episodes, write_episodes
+from components.rollout.cases import load_cases
+from components.rollout.engine import Job
+from components.rollout.run import copy_pictures, roll_out
+from components.rollout.work import rollout_key, work_folder
+from components.storage.atomic import write_json
+from components.storage.identity import digest_file
+
+CODE = (
+    "components/agent",
+    "components/policies",
+    "components/records",
+    "components/rollout",
+    "components/tools",
+    "components/world",
+)
+
+
+class System(NamedTuple):
+    """One policy used in one way."""
+
+    name: str
+    folder: str
+    """The policy, relative to the checkout's root."""
+    trained: bool
+    direct: bool
+    """Judges the picture at once, without an investigation."""
+    title: str
+
+
+SYSTEMS = (
+    System("untrained_direct", "models/base", False, True, "Untrained, judging directly"),
+    System("untrained_agent", "models/base", False, False, "Untrained agent"),
+    System("sft", "models/sft", True, False, "SFT agent"),
+)
+
+PolicyMaker = Callable[[System, Params, Paths, ImageBank], Policy]
+
+
+class Finished(Record):
+    """What says that a system's episodes are in place."""
+
+    key: str
+    episodes_sha256: str
+
+
+def local_policy(system: System, params: Params, paths: Paths, bank: ImageBank) -> Policy:
+    """The system's policy, loaded from its folder into this process."""
+    from components.policies.local import LocalPolicy
+
+    evaluation = params.evaluation
+    return LocalPolicy(
+        paths.root / system.folder,
+        bank,
+        name=system.name,
+        max_new_tokens=evaluation.max_new_tokens if system.trained else evaluation.untrained_max_new_tokens,
+        max_length=params.policy.max_length,
+    )
+
+
+def episodes_of(system: System, params: Params, paths: Paths, make_policy: PolicyMaker = local_policy) -> list[Episode]:
+    """The system's episodes on the test cases, one for each, from disk where nothing they depend on has changed.
+
+    Raises:
+        EviflowError: the policy's folder is not there.
+
+    """
+    if not (paths.root / system.folder / "config.json").exists():
+        stage = "sft" if system.trained else "policy"
+        raise EviflowError(f"{paths.root / system.folder} holds no policy; run `eviflow stage {stage}`")
+    key, output = _key(system, params, paths), paths.evaluation / f"{system.name}.parquet"
+    marker = paths.evaluation / f"{system.name}.json"
+    if marker.exists() and output.exists():
+        finished = Finished.model_validate_json(marker.read_text("utf-8"))
+        if finished == Finished(key=key, episodes_sha256=digest_file(output)):
+            return read_episodes(output)
+    with work_folder(paths, system.name, key) as folder:
+        episodes = _run(system, params, paths, folder, make_policy)
+        copy_pictures(episodes, folder, paths.evaluation)
+        write_episodes(output, episodes)
+        write_json(marker, Finished(key=key, episodes_sha256=digest_file(output)))
+    return episodes
+
+
+def _run(system: System, params: Params, paths: Paths, folder: Path, make_policy: PolicyMaker) -> list[Episode]:
+    bank = ImageBank(folder, also=[paths.benchmark, paths.web])
+    return roll_out(
+        params,
+        paths,
+        [Job(case, params.evaluation.seed, system.direct) for case in load_cases(paths, Split.TEST)],
+        make_policy(system, params, paths, bank),
+        bank=bank,
+        folder=folder,
+        concurrency=params.evaluation.concurrency,
+        title=system.title,
+    )
+
+
+def _key(system: System, params: Params, paths: Paths) -> str:
+    # How many bootstrap samples are drawn afterwards changes no episode.
+    evaluation = params.evaluation.model_dump(mode="json", exclude={"bootstrap_samples", "confidence"})
+    settings = params.model_dump(mode="json", include={"agent", "tools"}) | {
+        "evaluation": evaluation,
+        "max_length": params.policy.max_length,
+        "system": system._asdict(),
+    }
+    inputs = ("data/web", "data/evilens_f/test.jsonl", "data/evilens_f/assets", system.folder)
+    return rollout_key(paths, settings=settings, inputs=inputs, code=CODE)
