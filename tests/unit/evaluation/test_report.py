@@ -85,7 +85,9 @@ def test_it_is_one_file_that_needs_nothing_else(report: str) -> None:
 
 def test_its_tags_are_balanced(report: str) -> None:
     class Balance(HTMLParser):
-        open_tags: list[str] = []  # noqa: RUF012
+        def __init__(self) -> None:
+            super().__init__()
+            self.open_tags: list[str] = []
 
         def handle_starttag(self, tag: str, attrs: object) -> None:
             if tag not in ("meta", "img", "br"):
