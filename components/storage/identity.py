@@ -3,7 +3,7 @@
 import hashlib
 import json
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,13 +39,21 @@ def digest_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def digest_tree(path: Path, pattern: str = "*") -> str:
-    """SHA-256 over the names and bytes of a file, or of a folder's files whose names match `pattern`; "" if missing."""
+def digest_tree(path: Path, pattern: str = "*", skip: Collection[str] = ()) -> str:
+    """SHA-256 over the bytes of a file, or over names and bytes of a folder's files; "" if there is nothing.
+
+    Args:
+        path: the file or folder.
+        pattern: only files whose names match.
+        skip: names of files to leave out.
+
+    """
     if path.is_file():
         return digest_file(path)
     if not path.exists():
         return ""
-    files = sorted(file for file in path.rglob(pattern) if file.is_file() and "__pycache__" not in file.parts)
+    found = (file for file in path.rglob(pattern) if file.is_file() and file.name not in skip)
+    files = sorted(file for file in found if "__pycache__" not in file.parts)
     return digest_value({file.relative_to(path).as_posix(): digest_file(file) for file in files})
 
 

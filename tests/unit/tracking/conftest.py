@@ -1,0 +1,28 @@
+"""One migrated SQLite store for the session, copied for each test: a migration takes seconds, a copy does not."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from components.config.paths import Paths
+from components.config.settings import Settings
+from components.tracking.store import DATABASE, Store, open_store
+
+
+@pytest.fixture(scope="session")
+def migrated_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("mlflow-template")
+    open_store(Paths(root), "template", Settings())
+    return root / DATABASE
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, migrated_database: Path) -> Paths:
+    shutil.copy(migrated_database, tmp_path / DATABASE)
+    return Paths(tmp_path)
+
+
+@pytest.fixture
+def store(checkout: Paths) -> Store:
+    return open_store(checkout, "eviflow", Settings())
