@@ -6,7 +6,6 @@ with what it saw, thought and did; the cases that went wrong stand first.
 
 import base64
 import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from components.evaluation.summary import MetricsFile, error_type, outcomes_of
 from components.records.case import Gold
 from components.records.episode import Episode, Step
 from components.records.image_bank import ImageBank
+from components.rollout.show import call_text
 from components.storage.atomic import write_text
 
 CASE_SIDE, SHOWN_SIDE = 320, 140
@@ -173,14 +173,10 @@ def _step(step: Step, bank: ImageBank) -> StepView:
 
 
 def _call(step: Step) -> str:
-    """`visit(url=https://...)`, or the whole turn where nothing could be read from it."""
+    """The call in one line, or the whole turn where nothing could be read from it."""
     if step.call is None:
         return "" if step.thought else step.turn.text
-    try:
-        arguments = json.loads(step.call.arguments_json)
-    except ValueError:
-        return f"{step.call.name}({step.call.arguments_json})"
-    return f"{step.call.name}({', '.join(f'{key}={value}' for key, value in arguments.items())})"
+    return call_text(step.call)
 
 
 def _thumbnail(digest: str, bank: ImageBank, side: int) -> str:
