@@ -1,0 +1,95 @@
+"""One investigation of any picture file, step by step.
+
+eviflow investigate IMAGE --policy scripted
+"""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from components.agent.loop import Investigation
+from components.config.paths import Paths
+from components.config.schema import Params
+from components.errors import UsageError
+from components.policies.scripted import ScriptedTeacher
+from components.records.case import Case
+from components.records.conversation import Policy
+from components.records.episode import Episode, Step
+from components.records.image_bank import ImageBank, asset_path
+from components.records.image_check import read_picture
+from components.tools.services import open_services
+
+POLICIES = ("scripted", "sft", "base")
+
+
+def investigate(
+    image: Path,
+    params: Params,
+    paths: Paths,
+    policy: str | None = None,
+    on_step: Callable[[Step], None] = lambda step: None,
+) -> Episode:
+    """Investigate one picture and return the whole episode.
+
+    Args:
+        image: a picture file.
+        params: all settings.
+        paths: the checkout, whose world is searched.
+        policy: `scripted`, `sft` or `base`; None takes the newest trained one.
+        on_step: called after every turn.
+
+    Raises:
+        UsageError: the picture cannot be used, or there is no such policy.
+        EviflowError: the world has not been built.
+
+    """
+    data = read_picture(image)
+    bank = ImageBank(paths.work / "investigations", also=[paths.benchmark, paths.web])
+    digest = bank.put(data)
+    case = Case(case_id=f"picture-{digest[:12]}", image_path=asset_path(digest), image_sha256=digest)
+    chosen = find_policy(policy, params, paths, bank)
+    return asyncio.run(_investigate(case, data, chosen, params, paths, bank, on_step))
+
+
+def find_policy(name: str | None, params: Params, paths: Paths, bank: ImageBank) -> Policy:
+    """The policy of that name, the trained one for None.
+
+    Raises:
+        UsageError: there is no policy of that name, or it has not been made yet.
+
+    """
+    if name is not None and name not in POLICIES:
+        raise UsageError(f"there is no policy `{name}`; the policies are {', '.join(POLICIES)}")
+    if name == "scripted":
+        return ScriptedTeacher()
+    folder = paths.base_policy if name == "base" else paths.sft_policy
+    if not (folder / "config.json").exists():
+        raise UsageError(f"{folder} holds no policy yet; run `make demo`, or use `--policy scripted`")
+    from components.policies.local import LocalPolicy
+
+    return LocalPolicy(
+        folder,
+        bank,
+        name=name or "sft",
+        max_new_tokens=params.evaluation.max_new_tokens,
+        max_length=params.policy.max_length,
+    )
+
+
+async def _investigate(
+    case: Case,
+    image: bytes,
+    policy: Policy,
+    params: Params,
+    paths: Paths,
+    bank: ImageBank,
+    on_step: Callable[[Step], None],
+) -> Episode:
+    async with open_services(params, paths, bank) as services:
+        toolbox = services.toolbox(case, image)
+        seed = params.evaluation.seed
+        investigation = Investigation(case, toolbox, params.agent, policy=policy.name, seed=seed)
+        while not investigation.done:
+            (turn,) = await asyncio.to_thread(policy.act, [investigation.conversation()])
+            on_step(await investigation.advance(turn))
+    return investigation.episode()
