@@ -1,0 +1,84 @@
+import io
+import shutil
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from components.config.paths import Paths
+from components.config.schema import Params
+from components.errors import EviflowError, UsageError
+from components.records.case import Case, Gold, Split
+from components.records.episode import Step, Termination
+from components.records.image_bank import ImageBank
+from components.rollout.cases import load_cases
+from components.rollout.investigate import find_policy, investigate
+from components.rollout.show import StepPrinter
+from components.storage.atomic import read_jsonl
+
+pytestmark = pytest.mark.slow
+
+
+def picture_of(paths: Paths, tmp_path: Path) -> tuple[Path, Gold]:
+    """A test picture under a name that tells nothing, and what is true of it."""
+    case: Case = load_cases(paths, Split.TEST)[0]
+    copied = shutil.copy(paths.benchmark / case.image_path, tmp_path / "picture.png")
+    gold = {item.case_id: item for item in read_jsonl(paths.gold / "test.jsonl", Gold)}
+    return Path(copied), gold[case.case_id]
+
+
+def test_the_steps_come_one_by_one_and_then_the_episode(params: Params, paths: Paths, tmp_path: Path) -> None:
+    picture, gold = picture_of(paths, tmp_path)
+    shutil.rmtree(paths.facts.parent)
+    steps: list[Step] = []
+    episode = investigate(picture, params, paths, "scripted", steps.append)
+    assert tuple(steps) == episode.steps
+    assert episode.termination is Termination.FINISHED
+    assert episode.report is not None
+    assert episode.report.verdict is gold.factual_status
+    assert episode.policy == "scripted"
+
+    output = io.StringIO()
+    printer = StepPrinter(Console(file=output, width=100))
+    for step in steps:
+        printer.step(step)
+    printer.report(episode)
+    assert "perceive_scene()" in output.getvalue()
+    assert episode.report.verdict.value in output.getvalue()
+    assert all(name in output.getvalue() for name in episode.report.cited)
+
+
+def test_a_photograph_in_another_form_can_be_investigated(params: Params, paths: Paths, tmp_path: Path) -> None:
+    from PIL import Image
+
+    picture, _ = picture_of(paths, tmp_path)
+    Image.open(picture).convert("CMYK").save(tmp_path / "picture.jpg", quality=95)
+    episode = investigate(tmp_path / "picture.jpg", params, paths, "scripted")
+    assert episode.report is not None
+
+
+def test_a_picture_of_nothing_ends_with_a_report_or_a_reason(params: Params, paths: Paths, tmp_path: Path) -> None:
+    from PIL import Image
+
+    Image.new("RGB", (400, 300), "white").save(tmp_path / "blank.png")
+    episode = investigate(tmp_path / "blank.png", params, paths, "scripted")
+    assert episode.termination in (Termination.FINISHED, Termination.PROTOCOL_FAILURE)
+
+
+def test_without_a_trained_policy_the_user_is_told_what_to_do(params: Params, paths: Paths, tmp_path: Path) -> None:
+    picture, _ = picture_of(paths, tmp_path)
+    for name in (None, "sft", "base"):
+        with pytest.raises(UsageError, match=r"make demo.*--policy scripted"):
+            investigate(picture, params, paths, name)
+
+
+def test_an_unknown_policy_is_refused(params: Params, paths: Paths) -> None:
+    with pytest.raises(UsageError, match="there is no policy `gpt`; the policies are scripted, sft, base"):
+        find_policy("gpt", params, paths, ImageBank(paths.work))
+
+
+def test_a_missing_world_is_named(params: Params, paths: Paths, tmp_path: Path) -> None:
+    picture, _ = picture_of(paths, tmp_path)
+    shutil.rmtree(paths.web)
+    with pytest.raises(EviflowError, match="stage world"):
+        investigate(picture, params, paths, "scripted")
