@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from components.commands import stage
+from components.commands import investigate, run, stage, world
 from components.commands.session import Session, guarded
 
 app = typer.Typer(
@@ -21,18 +21,21 @@ app = typer.Typer(
 )
 
 
-@app.callback()
+@app.callback(epilog="Example:\n\n    eviflow run")
 def options(
     context: typer.Context,
     root: Annotated[Path, typer.Option(help="The checkout to work in.")] = Path(),
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")] = False,
 ) -> None:
-    """Options of every command."""
+    """Train and judge agents that gather evidence before they commit."""
     session: Session = context.obj
     session.root, session.debug = root, debug
 
 
+app.command("run", epilog=run.EXAMPLE)(run.run)
 app.command("stage", epilog=stage.EXAMPLE)(stage.stage)
+app.command("investigate", epilog=investigate.EXAMPLE)(investigate.investigate)
+app.add_typer(world.app, name="world")
 
 
 def main() -> None:

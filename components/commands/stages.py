@@ -51,10 +51,12 @@ STAGES: tuple[StageSpec, ...] = (
     StageSpec(
         "episodes",
         "components.rollout.teacher:collect_teacher",
-        ("world", "episodes", "agent", "tools"),
+        ("episodes", "agent", "tools"),
         (
             "components/agent",
-            "components/policies/scripted",
+            "components/policies/inquiry.py",
+            "components/policies/reading.py",
+            "components/policies/scripted.py",
             "components/records",
             "components/rollout",
             "components/tools",

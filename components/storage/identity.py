@@ -63,6 +63,11 @@ def digest_code(root: Path, packages: Iterable[str]) -> str:
     return digest_value({package: [digest_tree(root / package, kind) for kind in kinds] for package in packages})
 
 
+def source_root() -> Path:
+    """The folder that holds the running `components`: code is digested where it runs, whatever checkout it works on."""
+    return Path(__file__).parents[2]
+
+
 def git_state(root: Path) -> GitState:
     """The commit that `root` is at, and whether tracked files differ from it."""
     sha = _git(root, "rev-parse", "HEAD")

@@ -36,6 +36,8 @@ def log_checkpoint(
     """
     digest = digest_tree(folder)
     model = _find_logged(store, run_id, digest) or _log_folder(store, folder, name, run_id, digest, tags, params)
+    if not store.client.search_registered_models(f"name = '{name}'"):
+        store.client.create_registered_model(name)
     version = _find_version(store, name, run_id, digest) or _register(store, name, model, run_id, digest, tags)
     store.client.set_registered_model_alias(name, CANDIDATE, version)
     return RegisteredCheckpoint(model.model_id, name, version)
@@ -52,10 +54,9 @@ def fetch_checkpoint(store: Store, name: str, alias: str, target: Path) -> Path:
         version = store.client.get_model_version_by_alias(name, alias)
     except MlflowException as error:
         raise EviflowError(f"MLflow has no model `{name}@{alias}`; train one with `eviflow run`") from error
-    uri = f"models:/{name}@{alias}"
-    folder = Path(download_artifacts(artifact_uri=uri, dst_path=str(target), tracking_uri=store.uri))
+    folder = Path(download_artifacts(artifact_uri=version.source, dst_path=str(target), tracking_uri=store.uri))
     if digest_tree(folder, skip=WRITTEN_BY_MLFLOW) != version.tags[DIGEST]:
-        raise EviflowError(f"`{uri}` arrived damaged in {folder}; download it again")
+        raise EviflowError(f"model `{name}@{alias}` arrived damaged in {folder}; download it again")
     return folder
 
 
@@ -87,8 +88,6 @@ def _find_logged(store: Store, run_id: str, digest: str) -> LoggedModel | None:
 
 
 def _register(store: Store, name: str, model: LoggedModel, run_id: str, digest: str, tags: Mapping[str, str]) -> str:
-    if not store.client.search_registered_models(f"name = '{name}'"):
-        store.client.create_registered_model(name)
     version = store.client.create_model_version(
         name, model.artifact_location, run_id, tags={**tags, DIGEST: digest}, model_id=model.model_id
     )
@@ -98,3 +97,11 @@ def _register(store: Store, name: str, model: LoggedModel, run_id: str, digest: 
 def _find_version(store: Store, name: str, run_id: str, digest: str) -> str | None:
     versions = store.client.search_model_versions(f"name = '{name}' and run_id = '{run_id}'")
     return next((str(item.version) for item in versions if item.tags.get(DIGEST) == digest), None)
+
+
+def find_model(store: Store, digest: str) -> str | None:
+    """Id of the newest logged model whose folder had this digest, if there is one."""
+    query = f"tags.`{DIGEST}` = '{digest}'"
+    order = [{"field_name": "creation_timestamp", "ascending": False}]
+    found = store.client.search_logged_models([store.experiment_id], query, order_by=order)
+    return found[0].model_id if found else None

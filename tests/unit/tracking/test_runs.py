@@ -5,6 +5,7 @@ import sys
 import threading
 from pathlib import Path
 
+import mlflow
 import pytest
 
 from components.config.paths import Paths
@@ -135,6 +136,11 @@ def test_a_checkpoint_is_registered_once_and_loads_back(store: Store, tmp_path: 
     assert store.client.get_logged_model(first.model_id).status == "READY"
     loaded = fetch_checkpoint(store, "student", "candidate", tmp_path / "fetched")
     assert (loaded / "sub" / "weights.bin").read_bytes() == b"\x00\x01"
+    by_alias = tmp_path / "by-alias"
+    by_alias.mkdir()
+    mlflow.set_tracking_uri(store.uri)
+    mlflow.artifacts.download_artifacts("models:/student@candidate", dst_path=str(by_alias))
+    assert (by_alias / "config.json").read_text() == "{}"
     (folder / "config.json").write_text("[]")
     newer = log_checkpoint(store, folder, "student", run_id, {}, {})
     assert (newer.version, newer.model_id != first.model_id) == ("2", True)
