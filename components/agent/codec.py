@@ -45,6 +45,8 @@ class Parsed:
     report: Report | None = None
     problem: str = ""
     """One sentence for the policy; empty when there is a call or a report."""
+    reports: bool = False
+    """Whether the turn is, or tries to be, a report."""
 
 
 def parse_turn(text: str) -> Parsed:
@@ -118,14 +120,14 @@ def _parse_parameters(text: str) -> dict[str, str] | None:
 
 def _parse_report(thought: str, body: str) -> Parsed:
     if body.count("<answer>") > 1:
-        return Parsed(thought, problem=messages.MANY_REPORTS)
+        return Parsed(thought, problem=messages.MANY_REPORTS, reports=True)
     match = _ANSWER.search(body)
     if match is None or body[match.end() :].strip():
-        return Parsed(thought, problem=messages.NO_REPORT)
+        return Parsed(thought, problem=messages.NO_REPORT, reports=True)
     try:
         fields = json.loads(match.group(1), object_pairs_hook=_unique)
     except (ValueError, RecursionError):
-        return Parsed(thought, problem=messages.BROKEN_REPORT)
+        return Parsed(thought, problem=messages.BROKEN_REPORT, reports=True)
     return _check_report(thought, fields)
 
 
@@ -139,12 +141,13 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _check_report(thought: str, fields: object) -> Parsed:
     """Fails closed: a report with a field too many, too few or of another kind is no report."""
     if not isinstance(fields, dict) or fields.keys() != {"verdict", "explanation", "cited"}:
-        return Parsed(thought, problem=messages.BROKEN_REPORT)
+        return Parsed(thought, problem=messages.BROKEN_REPORT, reports=True)
     verdict, explanation, cited = fields["verdict"], fields["explanation"], fields["cited"]
     if verdict not in tuple(Verdict):
-        return Parsed(thought, problem=messages.BAD_VERDICT)
+        return Parsed(thought, problem=messages.BAD_VERDICT, reports=True)
     if not isinstance(explanation, str) or not explanation.strip():
-        return Parsed(thought, problem=messages.NO_EXPLANATION)
+        return Parsed(thought, problem=messages.NO_EXPLANATION, reports=True)
     if not isinstance(cited, list) or not all(isinstance(item, str) for item in cited):
-        return Parsed(thought, problem=messages.BROKEN_REPORT)
-    return Parsed(thought, report=Report(verdict=Verdict(verdict), explanation=explanation, cited=tuple(cited)))
+        return Parsed(thought, problem=messages.BROKEN_REPORT, reports=True)
+    report = Report(verdict=Verdict(verdict), explanation=explanation, cited=tuple(cited))
+    return Parsed(thought, report=report, reports=True)

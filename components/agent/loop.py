@@ -83,7 +83,7 @@ class Investigation:
             raise ValueError(f"the investigation of {self.case.case_id} has ended; start another")
         parsed = parse_turn(turn.text)
         if turn.finish_reason == "length":
-            parsed = Parsed(parsed.thought, problem=messages.CUT_OFF)
+            parsed = Parsed(parsed.thought, problem=messages.CUT_OFF, reports=self._stage == "report")
         step = self._take_report(turn, parsed) if self._stage == "report" else await self._investigate(turn, parsed)
         self._steps.append(step)
         return step
@@ -111,8 +111,7 @@ class Investigation:
 
     async def _investigate(self, turn: Turn, parsed: Parsed) -> Step:
         if parsed.call is None:
-            sentence = messages.REPORT_TOO_EARLY if parsed.report else parsed.problem
-            return self._correct(turn, parsed, sentence)
+            return self._correct(turn, parsed, messages.REPORT_TOO_EARLY if parsed.reports else parsed.problem)
         checked = self._toolbox.check(parsed.call, self.actions_left)
         if isinstance(checked, Refused):
             return self._correct(turn, parsed, checked.sentence)
@@ -124,12 +123,9 @@ class Investigation:
         return self._step(StepKind.ACTION, turn, parsed, observation=observation)
 
     def _take_report(self, turn: Turn, parsed: Parsed) -> Step:
-        problem = parsed.problem if parsed.report else messages.NO_REPORT
-        if parsed.report is not None:
-            problem = self._citation_problem(parsed.report)
-        elif parsed.problem and parsed.problem not in (messages.NO_CALL, messages.MANY_CALLS, messages.BROKEN_CALL):
-            problem = parsed.problem
-        if problem:
+        if parsed.report is None:
+            return self._correct(turn, parsed, parsed.problem if parsed.reports else messages.NO_REPORT)
+        if problem := self._citation_problem(parsed.report):
             return self._correct(turn, parsed, problem)
         self._report = parsed.report
         self._end(self._termination)

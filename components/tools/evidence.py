@@ -112,7 +112,7 @@ class CompareWithReference:
             reference = await self._pictures.download(url)
         if self._policy.blocks_url(reference.url):
             raise ToolFailure(FailureClass.POLICY, messages.BLOCKED_REDIRECT, {}, source_url=url)
-        comparison = await asyncio.to_thread(sight.compare_persons, state.picture, reference.png)
+        comparison = await asyncio.to_thread(sight.compare_persons, state.picture, reference.image)
         payload = {"reference_url": url, **comparison.payload}
         if comparison.same is None:
             raise ToolFailure(

@@ -65,12 +65,12 @@ def choose(passages: Sequence[str], clues: Sequence[str], limit: int) -> list[st
     """The best passage for what is looked for, and a second one if it is good too and both fit; in page order."""
     if not passages:
         return []
-    scores = _scores(passages, clues)
+    hits, scores = _scores(passages, clues)
     order = sorted(range(len(passages)), key=lambda at: -scores[at])
     chosen = order[:1]
     for at in order[1:2]:
         fits = len(passages[at]) + len(passages[chosen[0]]) + 1 <= limit
-        if fits and scores[at] >= max(_SECOND_SHARE * scores[chosen[0]], 1e-9) and scores[at] >= 1:
+        if fits and hits[at] and scores[at] >= _SECOND_SHARE * scores[chosen[0]]:
             chosen.append(at)
     return [passages[at] for at in sorted(chosen)]
 
@@ -125,14 +125,15 @@ def _pieces(sentence: str, limit: int) -> list[str]:
     return [*pieces, sentence] if sentence else pieces
 
 
-def _scores(passages: Sequence[str], clues: Sequence[str]) -> list[float]:
-    """How many of the clues' words each passage has; a word that every passage has counts little."""
+def _scores(passages: Sequence[str], clues: Sequence[str]) -> tuple[list[int], list[float]]:
+    """How many of the clues' words each passage has, and the same weighed: a word of every passage counts little."""
     wanted = {word for clue in clues for word in _WORD.findall(clue.casefold())}
     bags = [set(_WORD.findall(passage.casefold())) for passage in passages]
     spread = Counter(word for bag in bags for word in bag)
-    weight = {word: math.log(1 + len(bags) / spread[word]) / math.log(2) for word in wanted if word in spread}
-    figures = [sum(word.isdigit() for word in bag) for bag in bags]
-    return [
-        sum(weight.get(word, 0.0) for word in bag) + _NUMBER_BONUS * count
-        for bag, count in zip(bags, figures, strict=True)
+    found = [bag & wanted for bag in bags]
+    scores = [
+        sum(math.log2(1 + len(bags) / spread[word]) for word in words)
+        + _NUMBER_BONUS * sum(word.isdigit() for word in bag)
+        for words, bag in zip(found, bags, strict=True)
     ]
+    return [len(words) for words in found], scores

@@ -56,7 +56,7 @@ class TextSearch(_QueryTool):
         payload = _payload(arguments.query, [row.model_dump() for row in shown], len(found) - len(allowed))
         if not shown:
             raise nothing(messages.NOTHING_FOUND, **payload)
-        return ToolResult("\n".join(f"{row.title} - {site_of(row.link)}\n{row.link}" for row in shown), payload)
+        return ToolResult("\n".join(f"{_line(row.title)} - {site_of(row.link)}\n{row.link}" for row in shown), payload)
 
 
 class TextImageSearch(_QueryTool):
@@ -77,7 +77,7 @@ class TextImageSearch(_QueryTool):
         payload = _payload(arguments.query, [row.model_dump() for row in shown], len(found) - len(allowed))
         if not shown:
             raise nothing(messages.NOTHING_FOUND, **payload)
-        text = "\n".join(f"{row.title}\n{row.imageUrl}" for row in shown)
+        text = "\n".join(f"{_line(row.title)}\n{row.imageUrl}" for row in shown)
         return ToolResult(text, payload, offered=tuple(row.imageUrl for row in shown))
 
 
@@ -114,8 +114,13 @@ class ReverseImageSearch:
         payload = _payload(None, [row.model_dump() for row in shown], len(found) - len(allowed))
         if not shown:
             raise nothing(messages.NOTHING_FOUND, **payload)
-        text = "\n".join(f"{row.title}\n{row.link}" for row in shown)
+        text = "\n".join(f"{_line(row.title)}\n{row.link}" for row in shown)
         return ToolResult(text, payload, offered=tuple(row.imageUrl for row in shown if row.imageUrl))
+
+
+def _line(title: str) -> str:
+    """A title on one line, so that rows keep their form."""
+    return " ".join(title.split())
 
 
 def _payload(query: str | None, results: list[dict[str, Any]], blocked: int) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """What the eyes tell, in the words that a policy reads. The eyes themselves are in `vision`."""
 
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -52,10 +51,10 @@ def count(picture: Image.Image, kind: str) -> int:
     return vision.count_kind(picture, kind)
 
 
-def compare_persons(picture: Image.Image, reference: bytes) -> PersonComparison:
-    """Whether an encoded reference shows the person in the picture."""
+def compare_persons(picture: Image.Image, reference: Image.Image) -> PersonComparison:
+    """Whether a reference shows the person in the picture."""
     from components.tools import vision
 
-    found = vision.compare_faces(picture, Image.open(io.BytesIO(reference)).convert("RGB"))
+    found = vision.compare_faces(picture, reference)
     same = {"same": True, "different": False}.get(found.verdict)
     return PersonComparison(same, {"comparison": found.verdict, "similarity": found.similarity})

@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from urllib.parse import unquote, urlsplit
 
 MARKERS: tuple[str, ...] = (
@@ -38,7 +38,7 @@ class SourcePolicy:
 
     def blocks_url(self, url: str) -> bool:
         """Whether the address, or one wrapped in it, stands on a blocked site."""
-        return any(self._blocks_host(host) for host in _hosts(url))
+        return any(self._blocks_host(host) for host in _hosts_of(url))
 
     def blocks_text(self, text: str) -> bool:
         """Whether a title, snippet or query names a blocked site, by its address or as people write it."""
@@ -52,6 +52,11 @@ class SourcePolicy:
         """Every marker at the start of a word; `fact check` is read in all its spellings."""
         alternatives = "|".join(re.escape(marker) for marker in self.markers)
         return re.compile(rf"\b(?:{alternatives}|fact[\s_-]?check)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=8192)
+def _hosts_of(url: str) -> tuple[str, ...]:
+    return tuple(_hosts(url))
 
 
 def _hosts(url: str, depth: int = _DEPTH) -> Iterator[str]:

@@ -21,14 +21,15 @@ class WorldApp:
     Args:
         web: what there is to find.
         read: the OCR engine.
+        pages_per_minute: pages that the page reader reads in a minute; None for no limit.
 
     """
 
-    def __init__(self, web: Web, read: baidu.Read) -> None:
+    def __init__(self, web: Web, read: baidu.Read, pages_per_minute: int | None = None) -> None:
         shelf = uploads.UploadShelf()
         self._hosts: dict[str, ASGIApp] = {
             serper.HOST: serper.Serper(web, shelf).router(),
-            jina.HOST: jina.JinaReader(web),
+            jina.HOST: jina.JinaReader(web, pages_per_minute),
             baidu.HOST: baidu.BaiduOcr(read).router(),
             uploads.HOST: shelf.router(),
         }

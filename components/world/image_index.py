@@ -1,7 +1,8 @@
 """Reverse image search: pictures that look like a picture, from a perceptual hash and a small embedding.
 
-The embedding is a grid of edge directions and a coarse grid of colours: it follows the composition of a picture rather
-than its texture, so that another rendering of the same scene is near, and another scene is not.
+The embedding is the layout of colours that stand out from their ground. Two renderings of one scene put the same
+colours in the same places, whatever their grounds, grain and lettering; sums of absolute differences forgive one part
+that is different, such as another person.
 """
 
 import io
@@ -15,15 +16,15 @@ from PIL import Image
 
 from components.storage.atomic import write_bytes
 
-VERSION = "1"
+VERSION = "2"
 """Of the features; part of the cache's name."""
-_SIZE = (96, 72)
-"""Width and height at which edges are measured, pixels."""
-_CELL = 8
-_DIRECTIONS = 6
-_COLOUR_GRID = (8, 6)
-_COLOUR_WEIGHT = 0.5
-_HASH_WEIGHT = 0.5
+_GRID = (16, 12)
+"""Cells of the layout, across and down."""
+_CELL = 4
+"""Pixels of a cell's side when colours are measured."""
+_GROUND = 30.0
+"""Colours nearer to the ground than this do not stand out; grey levels."""
+_HASH_WEIGHT = 0.05
 
 
 class Features(NamedTuple):
@@ -31,13 +32,13 @@ class Features(NamedTuple):
 
     phash: np.ndarray
     """bool, (64,)."""
-    vector: np.ndarray
-    """float32, (n,), unit length in each of its two parts."""
+    layout: np.ndarray
+    """complex64, (cells,): mean colour of each cell relative to the ground; its two opponent axes as one number."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """A picture of the index and how far it is from the one searched for, 0 (the same) to about 2."""
+    """A picture of the index and how far it is from the one searched for: 0 is the same, 1 has nothing in common."""
 
     position: int
     distance: float
@@ -48,30 +49,19 @@ def features(data: bytes) -> Features:
     import imagehash
 
     image = Image.open(io.BytesIO(data)).convert("RGB")
-    phash = imagehash.phash(image).hash.reshape(-1)
-    small = image.resize(_SIZE, Image.Resampling.BILINEAR)
-    colours = np.asarray(small.resize(_COLOUR_GRID, Image.Resampling.BOX), dtype=np.float32).reshape(-1) / 255
-    vector = np.concatenate([_unit(_edges(small)), _COLOUR_WEIGHT * _unit(colours - colours.mean())])
-    return Features(phash.astype(bool), vector.astype(np.float32))
+    return Features(imagehash.phash(image).hash.reshape(-1).astype(bool), _layout(image))
 
 
-def _edges(image: Image.Image) -> np.ndarray:
-    """Histograms of edge directions, one per cell, float32, (cells x directions,)."""
-    grey = np.asarray(image.convert("L"), dtype=np.float32)
-    vertical, horizontal = np.gradient(grey)
-    strength = np.sqrt(np.hypot(vertical, horizontal))
-    direction = (np.arctan2(vertical, horizontal) % np.pi) / np.pi * _DIRECTIONS
-    bins = np.minimum(direction.astype(int), _DIRECTIONS - 1)
-    rows, columns = grey.shape[0] // _CELL, grey.shape[1] // _CELL
-    row = np.arange(grey.shape[0])[:, None] // _CELL
-    column = np.arange(grey.shape[1])[None, :] // _CELL
-    flat = ((row * columns + column) * _DIRECTIONS + bins).reshape(-1)
-    return np.bincount(flat, strength.reshape(-1), minlength=rows * columns * _DIRECTIONS)
-
-
-def _unit(vector: np.ndarray) -> np.ndarray:
-    length = float(np.linalg.norm(vector))
-    return vector / length if length else vector
+def _layout(image: Image.Image) -> np.ndarray:
+    across, down = _GRID
+    small = image.resize((across * _CELL, down * _CELL), Image.Resampling.BOX)
+    red, green, blue = np.moveaxis(np.asarray(small, dtype=np.float32), -1, 0)
+    colour = np.stack([red - green, (red + green) / 2 - blue], axis=-1)
+    colour -= np.median(colour.reshape(-1, 2), axis=0)
+    strength = np.linalg.norm(colour, axis=-1, keepdims=True)
+    colour *= np.maximum(strength - _GROUND, 0) / np.maximum(strength, 1e-6)
+    cells = colour.reshape(down, _CELL, across, _CELL, 2).mean(axis=(1, 3))
+    return (cells[..., 0] + 1j * cells[..., 1]).reshape(-1).astype(np.complex64)
 
 
 class ImageIndex:
@@ -92,7 +82,8 @@ class ImageIndex:
             _save(cache, known)
         ordered = [known[digest] for digest in digests]
         self._hashes = np.array([item.phash for item in ordered], dtype=bool).reshape(len(ordered), -1)
-        self._vectors = np.array([item.vector for item in ordered], dtype=np.float32).reshape(len(ordered), -1)
+        self._layouts = np.array([item.layout for item in ordered], dtype=np.complex64).reshape(len(ordered), -1)
+        self._masses = np.abs(self._layouts).sum(axis=1)
 
     def search(self, query: Features, limit: int, reach: float) -> list[Match]:
         """The nearest pictures no further away than `reach`, nearest first; earlier wins a tie."""
@@ -105,8 +96,9 @@ class ImageIndex:
     def distances(self, query: Features) -> np.ndarray:
         """How far each picture is, float, (pictures,)."""
         hamming = (self._hashes != query.phash).mean(axis=1)
-        cosine = 1 - self._vectors @ query.vector / float(query.vector @ query.vector)
-        return _HASH_WEIGHT * hamming + cosine
+        apart = np.abs(self._layouts - query.layout).sum(axis=1)
+        together = self._masses + np.abs(query.layout).sum()
+        return (1 - _HASH_WEIGHT) * apart / np.maximum(together, 1e-6) + _HASH_WEIGHT * hamming
 
 
 def _cache_file(cache: Path) -> Path:
@@ -119,8 +111,8 @@ def _load(cache: Path) -> dict[str, Features]:
     if not file.exists():
         return {}
     with np.load(file) as stored:
-        rows = zip(stored["digests"].tolist(), stored["hashes"], stored["vectors"], strict=True)
-        return {digest: Features(phash, vector) for digest, phash, vector in rows}
+        rows = zip(stored["digests"].tolist(), stored["hashes"], stored["layouts"], strict=True)
+        return {digest: Features(phash, layout) for digest, phash, layout in rows}
 
 
 def _save(cache: Path, known: dict[str, Features]) -> None:
@@ -130,6 +122,6 @@ def _save(cache: Path, known: dict[str, Features]) -> None:
         buffer,
         digests=np.array(digests),
         hashes=np.array([known[digest].phash for digest in digests]),
-        vectors=np.array([known[digest].vector for digest in digests]),
+        layouts=np.array([known[digest].layout for digest in digests]),
     )
     write_bytes(_cache_file(cache), buffer.getvalue())

@@ -10,8 +10,11 @@ from components.records.web import Page, WebPicture
 from components.world.image_index import ImageIndex
 from components.world.search_index import TextIndex, words
 
-REACH = 0.75
+REACH = 0.6
 """How far a picture may be and still count as a visual match."""
+
+_TITLE_WEIGHT = 3
+"""A word of the title counts as so many."""
 
 
 def address(url: str) -> str:
@@ -61,8 +64,8 @@ class Web:
 
     @cached_property
     def text(self) -> TextIndex:
-        """Over titles and texts of pages; a word of the title counts twice."""
-        return TextIndex([[*words(page.title), *words(page.title), *words(page.markdown)] for page in self.pages])
+        """Over titles and texts of pages; a title is what a page is about."""
+        return TextIndex([[*words(page.title) * _TITLE_WEIGHT, *words(page.markdown)] for page in self.pages])
 
     @cached_property
     def captions(self) -> TextIndex:

@@ -19,6 +19,8 @@ _NO_ACCESS = frozenset({6, 14, 17, 19, 100})
 """Error codes of keys without access or credit."""
 _STALE_TOKEN = frozenset({110, 111})
 _MARGIN_S = 60.0
+_IN_FLIGHT = 4
+"""Pictures sent at once; the others wait here, where no deadline runs, and not at a service that is slow."""
 
 
 class PrintedLine(BaseModel):
@@ -43,9 +45,18 @@ class BaiduOcrClient:
         self._token: str | None = None
         self._expires = 0.0
         self._refreshing = asyncio.Lock()
+        self._slots = asyncio.Semaphore(_IN_FLIGHT)
 
     async def read(self, picture: bytes) -> list[PrintedLine]:
         """The lines of an encoded picture, in the service's order; empty when there is no text. Raises ServiceError."""
+        async with self._slots:
+            answer = await self._answer(picture)
+        words = answer.get("words_result")
+        if not isinstance(words, list):
+            raise ServiceError(SERVICE, "an answer without words_result")
+        return [_line(word) for word in words]
+
+    async def _answer(self, picture: bytes) -> dict[str, Any]:
         answer = await self._ask(picture, await self._access_token())
         if answer.get("error_code") in _STALE_TOKEN:
             answer = await self._ask(picture, await self._access_token(stale=self._token))
@@ -53,10 +64,7 @@ class BaiduOcrClient:
         if code is not None:
             failure = Rejected if code in _NO_ACCESS | _STALE_TOKEN else ServiceError
             raise failure(SERVICE, f"error {code}: {answer.get('error_msg', '')}"[:200])
-        words = answer.get("words_result")
-        if not isinstance(words, list):
-            raise ServiceError(SERVICE, "an answer without words_result")
-        return [_line(word) for word in words]
+        return answer
 
     async def _ask(self, picture: bytes, token: str) -> dict[str, Any]:
         response = await self._requester.send(
@@ -102,14 +110,9 @@ def _check(answer: Answer) -> None:
         raise Overloaded(SERVICE, f"error {code}")
 
 
-def _line(word: dict[str, Any]) -> PrintedLine:
-    location = word["location"]
-    confidence = word.get("probability", {}).get("average", 1.0)
-    return PrintedLine(
-        text=word["words"],
-        left=location["left"],
-        top=location["top"],
-        width=location["width"],
-        height=location["height"],
-        confidence=confidence,
-    )
+def _line(word: Any) -> PrintedLine:
+    try:
+        confidence = word.get("probability", {}).get("average", 1.0)
+        return PrintedLine(text=word["words"], confidence=confidence, **word["location"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ServiceError(SERVICE, "a line without words or location") from error

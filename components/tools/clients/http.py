@@ -184,4 +184,5 @@ def _pause(error: Exception, limit: float) -> bool | float:
         return False
     if error.wait_s is None:
         return True
-    return error.wait_s if error.wait_s < limit else False
+    # A pause of nought would read as "do not".
+    return max(error.wait_s, 0.001) if error.wait_s < limit else False

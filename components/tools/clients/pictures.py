@@ -22,6 +22,8 @@ class Downloaded:
 
     png: bytes
     """RGB, upright, at most `LONGEST_SIDE`."""
+    image: Image.Image
+    """The same, decoded."""
     url: str
     """Where it came from, after redirects."""
 
@@ -46,30 +48,36 @@ class PictureClient:
             raise NotThere(url)
         if response.status != 200:
             raise ServiceError(SERVICE, f"status {response.status}")
-        return Downloaded(as_png(response.content), response.url)
+        png, image = opened(response.content)
+        return Downloaded(png, image, response.url)
 
 
-def as_png(data: bytes) -> bytes:
-    """The picture as PNG that every reader can take; returned as it is when it is that already. Raises Unusable."""
+def opened(data: bytes) -> tuple[bytes, Image.Image]:
+    """The picture as PNG that every reader can take, and decoded; a PNG that is that already keeps its bytes.
+
+    Raises:
+        Unusable: it is no picture, cut short, or too large.
+
+    """
     with warnings.catch_warnings():
         # Sizes are checked here, against a stricter bound than Pillow's.
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
         try:
-            return _as_png(data)
+            return _opened(data)
         except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
             raise Unusable("the picture cannot be decoded") from error
 
 
-def _as_png(data: bytes) -> bytes:
+def _opened(data: bytes) -> tuple[bytes, Image.Image]:
     image = Image.open(io.BytesIO(data))
     if image.width * image.height > MAX_PIXELS:
         raise Unusable(f"a picture of {image.width} x {image.height} pixels")
     image.load()
     if image.format == "PNG" and image.mode == "RGB" and max(image.size) <= LONGEST_SIDE:
-        return data
+        return data, image
     plain = ImageOps.exif_transpose(image).convert("RGB")
     plain.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
-    return encode_png(plain)
+    return encode_png(plain), plain
 
 
 def encode_png(image: Image.Image) -> bytes:

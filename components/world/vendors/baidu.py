@@ -6,10 +6,11 @@ Errors of the OCR come with status 200 and an `error_code`, as the vendor sends 
 import asyncio
 import base64
 import binascii
+import random
 import secrets
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
-from urllib.parse import parse_qs
+from urllib.parse import unquote_to_bytes
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -89,8 +90,8 @@ class BaiduOcr:
         """The lines of a picture with their places."""
         if request.query_params.get("access_token") not in self._tokens:
             return _error(110, "Access token invalid or no longer valid")
-        form = parse_qs((await request.body()).decode("ascii", "replace"))
-        encoded = form.get("image", [""])[0]
+        form = _parse_form(await request.body())
+        encoded = form.get("image", b"")
         if not encoded:
             return _error(216101, "not enough param")
         if len(encoded) > _LARGEST:
@@ -99,9 +100,20 @@ class BaiduOcr:
             lines = await asyncio.to_thread(self._read, base64.b64decode(encoded, validate=True))
         except (binascii.Error, ValueError, OSError):
             return _error(216201, "image format error")
-        with_probability = form.get("probability", ["false"])[0] == "true"
+        with_probability = form.get("probability") == b"true"
         result = [_word(line, with_probability) for line in lines]
-        return JSONResponse({"log_id": secrets.randbits(62), "words_result_num": len(result), "words_result": result})
+        return JSONResponse({"log_id": random.getrandbits(62), "words_result_num": len(result), "words_result": result})
+
+
+def _parse_form(body: bytes) -> dict[str, bytes]:
+    """The fields of a form; what base64 escapes is undone first, since a general decoder takes milliseconds for it."""
+    fields = {}
+    for pair in body.split(b"&"):
+        key, _, value = pair.partition(b"=")
+        for escaped, plain in ((b"%2B", b"+"), (b"%2F", b"/"), (b"%3D", b"=")):
+            value = value.replace(escaped, plain)
+        fields[key.decode("ascii", "replace")] = unquote_to_bytes(value) if b"%" in value else value
+    return fields
 
 
 def _word(line: Line, with_probability: bool) -> dict[str, Any]:
@@ -117,7 +129,7 @@ def _word(line: Line, with_probability: bool) -> dict[str, Any]:
 
 
 def _error(code: int, message: str) -> JSONResponse:
-    return JSONResponse({"log_id": secrets.randbits(62), "error_code": code, "error_msg": message})
+    return JSONResponse({"log_id": random.getrandbits(62), "error_code": code, "error_msg": message})
 
 
 def _refusal(error: str, description: str) -> JSONResponse:

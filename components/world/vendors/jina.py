@@ -4,6 +4,9 @@ Errors are JSON with `code`, `name`, five-digit `status` and `readableMessage`. 
 the reader's: it answers 200 with a `warning` that names the target's status.
 """
 
+import math
+import time
+from collections import deque
 from typing import Any
 
 from starlette.requests import Request
@@ -16,11 +19,38 @@ from components.world.web import Web, host_of
 HOST = "r.jina.ai"
 
 
-class JinaReader:
-    """Reads the pages of one web; an ASGI application, because the path holds a whole URL."""
+class RateLimit:
+    """So many requests in any minute."""
 
-    def __init__(self, web: Web) -> None:
+    def __init__(self, per_minute: int | None) -> None:
+        self.per_minute = per_minute
+        self._taken: deque[float] = deque()
+
+    def take(self) -> float:
+        """Seconds to wait; 0 when the request may pass."""
+        if self.per_minute is None:
+            return 0.0
+        now = time.monotonic()
+        while self._taken and now - self._taken[0] >= 60:
+            self._taken.popleft()
+        if len(self._taken) >= self.per_minute:
+            return 60 - (now - self._taken[0])
+        self._taken.append(now)
+        return 0.0
+
+
+class JinaReader:
+    """Reads the pages of one web; an ASGI application, because the path holds a whole URL.
+
+    Args:
+        web: what there is to read.
+        per_minute: requests that are answered in a minute; None for no limit.
+
+    """
+
+    def __init__(self, web: Web, per_minute: int | None = None) -> None:
         self._web = web
+        self._rate = RateLimit(per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -31,6 +61,11 @@ class JinaReader:
         url = _target(request.scope)
         if not request.headers.get("authorization", "").removeprefix("Bearer").strip():
             return _error(401, 40104, "AuthenticationRequiredError", "Authentication is required to use this endpoint.")
+        if (wait := self._rate.take()) > 0:
+            message = f"Per UID rate limit exceeded ({self._rate.per_minute} times a minute)"
+            refusal = _error(429, 42903, "RateLimitTriggeredError", message)
+            refusal.headers["Retry-After"] = str(math.ceil(wait))
+            return refusal
         if not url.startswith(("http://", "https://")) or not host_of(url):
             return _error(400, 40001, "ParamValidationError", "Invalid URL", path="url")
         if not self._web.knows_host(host_of(url)):
