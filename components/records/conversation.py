@@ -47,6 +47,8 @@ class Conversation:
     messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...]
     """Tools that may be called now; empty when the report is due."""
+    offered: tuple[ToolSchema, ...]
+    """Tools of the whole episode, as the prompt lists them: constant, so that every prompt extends the one before."""
     stage: Literal["investigate", "report"]
     seed: int
 

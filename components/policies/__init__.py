@@ -1,0 +1,1 @@
+"""Policies: who decides the next turn of an investigation."""

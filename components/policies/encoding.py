@@ -1,0 +1,149 @@
+"""From conversation to token ids and pixels: the one place where either is made, for serving and for training alike.
+
+The chat template renders the text around the assistant's turns; the turns themselves keep the ids that were sampled.
+A turn without ids (a scripted teacher's) is encoded once, by itself. So no sampled id is ever decoded and encoded
+again, and a prompt is always a prefix of the row that training later reads.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from components.errors import EviflowError
+from components.policies.tokens import IM_END, IMAGE_PAD
+from components.records.conversation import Message, ToolSchema
+from components.records.image_bank import ImageBank
+
+if TYPE_CHECKING:
+    import torch
+
+_TURN = "\ue000{}\ue001"
+_TURN_PATTERN = re.compile("\ue000(\\d+)\ue001")
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """One conversation as a model reads it."""
+
+    token_ids: list[int]
+    """Every picture's placeholder repeated once per feature."""
+    turns: list[tuple[int, int]]
+    """Start and end (exclusive, stop token included) of each assistant turn in `token_ids`."""
+    images: list[str]
+    """SHA-256 of the pictures, in order of their placeholders."""
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """One picture as the vision tower reads it."""
+
+    patches: "torch.Tensor"
+    """float32, (patches, channels x temporal patch x patch x patch)."""
+    grid: tuple[int, int, int]
+    """Temporal, vertical and horizontal number of patches."""
+
+
+class ChatEncoder:
+    """Encodes conversations with one tokenizer and one image processor.
+
+    Args:
+        tokenizer: a Hugging Face tokenizer with a chat template and Qwen's structure tokens.
+        image_processor: a Qwen2-VL image processor that needs no torchvision.
+        bank: where the pictures named in messages are found.
+
+    """
+
+    def __init__(self, tokenizer: Any, image_processor: Any, bank: ImageBank) -> None:
+        self.tokenizer = tokenizer
+        self._processor = image_processor
+        self._bank = bank
+        self._pixels: dict[str, Pixels] = {}
+        self._chunks: dict[str, list[int]] = {}
+        self._opening: dict[str, frozenset[int]] = {}
+        self.stop_id: int = tokenizer.convert_tokens_to_ids(IM_END)
+        self.image_id: int = tokenizer.convert_tokens_to_ids(IMAGE_PAD)
+
+    def encode(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, prompt: bool) -> Encoded:
+        """Encode a conversation; with `prompt`, the opening of the next assistant turn follows."""
+        text = self.tokenizer.apply_chat_template(
+            [_for_template(index, message) for index, message in enumerate(messages)],
+            tools=[tool.as_function() for tool in tools] or None,
+            tokenize=False,
+            add_generation_prompt=prompt,
+        )
+        images = [digest for message in messages for digest in message.images]
+        pieces = _TURN_PATTERN.split(text)
+        token_ids: list[int] = []
+        turns: list[tuple[int, int]] = []
+        for position, piece in enumerate(pieces):
+            if position % 2:
+                turn = self.turn_ids(messages[int(piece)])
+                turns.append((len(token_ids), len(token_ids) + len(turn)))
+                token_ids.extend(turn)
+            else:
+                token_ids.extend(self._encode_chunk(piece.removeprefix(IM_END) if position else piece))
+        return Encoded(self._expand(token_ids, turns, images), turns, images)
+
+    def turn_ids(self, message: Message) -> list[int]:
+        """The ids of an assistant turn: as sampled, or encoded here and closed with the stop token."""
+        if message.token_ids is not None:
+            return list(message.token_ids)
+        return [*self._encode_chunk(message.text), self.stop_id]
+
+    def ids_opening(self, tag: str) -> frozenset[int]:
+        """Ids of the structure tokens that begin with `tag`."""
+        if tag not in self._opening:
+            added = self.tokenizer.get_added_vocab()
+            self._opening[tag] = frozenset(token_id for token, token_id in added.items() if token.startswith(tag))
+        return self._opening[tag]
+
+    def pixels(self, digest: str) -> Pixels:
+        """The processed picture; computed once per encoder."""
+        if digest not in self._pixels:
+            features = self._processor(images=[self._bank.open(digest)], return_tensors="pt")
+            temporal, height, width = (int(size) for size in features["image_grid_thw"][0])
+            self._pixels[digest] = Pixels(features["pixel_values"], (temporal, height, width))
+        return self._pixels[digest]
+
+    def image_tokens(self, digest: str) -> int:
+        """How many features, hence placeholders, a picture has."""
+        temporal, height, width = self.pixels(digest).grid
+        return temporal * height * width // self._processor.merge_size**2
+
+    def _encode_chunk(self, text: str) -> list[int]:
+        if text not in self._chunks:
+            self._chunks[text] = self.tokenizer.encode(text, add_special_tokens=False)
+        return self._chunks[text]
+
+    def _expand(self, token_ids: list[int], turns: list[tuple[int, int]], images: list[str]) -> list[int]:
+        placeholders = [index for index, token in enumerate(token_ids) if token == self.image_id]
+        inside_turn = any(start <= index < end for index in placeholders for start, end in turns)
+        if inside_turn or len(placeholders) != len(images):
+            raise EviflowError(
+                f"a conversation has {len(placeholders)} picture placeholders for {len(images)} pictures; "
+                "its chat template must render every picture of every role, and a turn may not contain one"
+            )
+        expanded: list[int] = []
+        shifts: list[int] = []
+        pending = iter(images)
+        for token in token_ids:
+            shifts.append(len(expanded))
+            expanded.extend([token] * (self.image_tokens(next(pending)) if token == self.image_id else 1))
+        shifts.append(len(expanded))
+        turns[:] = [(shifts[start], shifts[end]) for start, end in turns]
+        return expanded
+
+
+def _for_template(index: int, message: Message) -> dict[str, Any]:
+    if message.role == "assistant":
+        return {"role": "assistant", "content": _TURN.format(index)}
+    parts: list[dict[str, str]] = [{"type": "image"} for _ in message.images]
+    if message.text:
+        parts.append({"type": "text", "text": _harmless(message.text)})
+    return {"role": message.role, "content": parts}
+
+
+def _harmless(text: str) -> str:
+    """Text from outside, unable to form a structure token or a turn marker."""
+    return text.replace("<|", "< |").replace("\ue000", "").replace("\ue001", "")

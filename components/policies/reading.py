@@ -1,0 +1,106 @@
+"""How the scripted teacher reads what tools returned. It reads the same words as any other policy, and nothing else."""
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from components.agent.codec import parse_turn
+from components.records.conversation import Message
+from components.records.kinds import KINDS
+
+_DATE = re.compile(r"\d{1,2} [A-Z][a-z]+ \d{4}")
+_NAME = r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*"
+_VENUE = re.compile(rf"\bat ({_NAME})")
+_HOST = re.compile(rf"host was ({_NAME})|({_NAME}) was the host|hosted by ({_NAME})")
+_THINGS = re.compile(r"\b(\d+) ([a-z]+)")
+_PICTURE = re.compile(r"^picture: (\S+)$", re.MULTILINE)
+
+
+class Call(NamedTuple):
+    """One executed or refused call of an investigation, and what came back."""
+
+    tool: str
+    arguments: str
+    """JSON text."""
+    observation_id: str
+    """Empty for a refused call."""
+    text: str
+
+
+class Printed(NamedTuple):
+    """What is printed in a picture; an empty string where nothing was read."""
+
+    title: str
+    venue: str
+    date: str
+
+
+class Documented(NamedTuple):
+    """What a page records of an event; an empty string where it says nothing."""
+
+    date: str
+    venue: str
+    host: str
+    count: str
+    picture_url: str
+
+
+class Row(NamedTuple):
+    """One search result."""
+
+    title: str
+    url: str
+
+
+def calls_of(messages: Sequence[Message]) -> list[Call]:
+    """Every call so far with its answer, in order."""
+    calls = []
+    for turn, answer in itertools.pairwise(messages):
+        parsed = parse_turn(turn.text) if turn.role == "assistant" else None
+        if parsed and parsed.call:
+            text = answer.text.partition("\n")[2] if answer.observation_id else answer.text
+            calls.append(Call(parsed.call.name, parsed.call.arguments_json, answer.observation_id or "", text))
+    return calls
+
+
+def read_printed(text: str) -> Printed:
+    """Title, venue and date among the printed lines; the date is found by its form, the title stands first."""
+    date = next(iter(_DATE.findall(text)), "")
+    lines = [line.strip(" ,-|") for line in text.replace(date, "\n").splitlines() if line.strip(" ,-|")]
+    title = lines[0] if len(lines) > 1 else ""
+    return Printed(title, lines[-1] if lines and date else "", date)
+
+
+def read_page(text: str) -> Documented:
+    """The facts in the sentences of an official record."""
+    host = _HOST.search(text)
+    things = (number for number, noun in _THINGS.findall(text) if any(noun.startswith(kind) for kind in KINDS))
+    return Documented(
+        date=next(iter(_DATE.findall(text)), ""),
+        venue=_first(_VENUE.search(text)),
+        host=_first(host),
+        count=next(things, ""),
+        picture_url=_first(_PICTURE.search(text)),
+    )
+
+
+def read_rows(text: str) -> list[Row]:
+    """Search results: a title line, then a line with the address."""
+    lines = text.splitlines()
+    return [Row(title, url) for title, url in itertools.pairwise(lines) if url.startswith("http")]
+
+
+def read_kinds(text: str) -> list[str]:
+    """The kinds of object that a description names, in its order."""
+    found = [(position, kind) for kind in KINDS if (position := text.find(kind)) >= 0]
+    return [kind for _, kind in sorted(found)]
+
+
+def read_count(text: str) -> str:
+    """The number in `balloon: 9`; empty when there is none."""
+    return _first(re.search(r": (\d+)$", text.strip()))
+
+
+def _first(match: re.Match[str] | None) -> str:
+    return next((group for group in match.groups() if group), "") if match else ""

@@ -1,0 +1,39 @@
+"""The scripted teacher: a careful investigator that knows only what the tools tell it.
+
+It looks and reads first, then finds the record, then puts every pictured value beside the documented one, and reports
+the first contradiction, or full agreement. Where a glance leaves two look-alike kinds open it tries one of them, by
+seed, so that of several investigations of a case some choose right at once.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+from components.agent.codec import render_call, render_report
+from components.policies.inquiry import Inquiry
+from components.records.conversation import Conversation
+from components.records.episode import Turn
+
+
+class ScriptedTeacher:
+    """A deterministic policy that works through the tools alone; it holds no state between turns."""
+
+    name = "scripted"
+
+    def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
+        """One turn for each conversation, in order."""
+        return [Turn(text=_turn(conversation)) for conversation in conversations]
+
+
+def _turn(conversation: Conversation) -> str:
+    picture = next(message.images[0] for message in conversation.messages if message.images)
+    luck = hashlib.sha256(f"{picture}-{conversation.seed // 2}".encode()).digest()
+    inquiry = Inquiry(
+        conversation.messages,
+        callable_now={tool.name for tool in conversation.tools},
+        read_first=luck[0] % 2 == 0,
+        second_kind_first=(luck[1] + conversation.seed) % 2 == 0,
+    )
+    if conversation.stage == "report":
+        return render_report("report.", inquiry.report())
+    move = inquiry.next_move()
+    return render_call(move.thought, move.tool, move.arguments)
