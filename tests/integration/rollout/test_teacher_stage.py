@@ -1,6 +1,12 @@
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -9,11 +15,12 @@ from components.config.schema import EpisodeParams, Params
 from components.errors import EviflowError
 from components.evaluation.review import review_episodes
 from components.policies.replay import ReplayPolicy
-from components.records.episode import Termination
+from components.records.episode import Episode, Termination
 from components.records.image_bank import ImageBank
 from components.records.shards import read_episodes
 from components.rollout.engine import Job
 from components.rollout.run import roll_out
+from components.rollout.store import EpisodeStore
 from components.rollout.teacher import CODE, INPUTS, SECTIONS, collect_teacher
 
 pytestmark = pytest.mark.slow
@@ -62,6 +69,57 @@ def test_a_replay_with_the_same_tools_observes_the_same(params: Params, paths: P
         [item.text for item in episode.observations] for episode in episodes
     ]
     assert [episode.report for episode in again] == [episode.report for episode in episodes]
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from components.config.paths import Paths
+from components.config.schema import Params
+from components.rollout.store import EpisodeStore
+from components.rollout.teacher import collect_teacher
+collect_teacher(Params.model_validate_json(sys.argv[2]), Paths(Path(sys.argv[1])))
+"""
+
+
+def test_a_killed_stage_goes_on_and_gives_the_same(params: Params, paths: Paths) -> None:
+    settings = params.model_copy(update={"episodes": EpisodeParams(concurrency=2)})
+    command = [sys.executable, "-c", CHILD, str(paths.root), settings.model_dump_json()]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
+    child = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while len(finished(paths)) < 4 and time.monotonic() < deadline and child.poll() is None:
+        time.sleep(0.01)
+    child.send_signal(signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL, "the stage ended before it was killed"
+    assert not paths.episodes.exists(), "unfinished episodes are never in place"
+    before = finished(paths)
+
+    collect_teacher(settings, paths)
+    after = {episode.episode_id: episode for episode in read_episodes(paths.episodes / "episodes.parquet")}
+    assert before
+    assert {name: after[name] for name in before} == before, "what was finished was not run again"
+
+    shutil.rmtree(paths.episodes)
+    collect_teacher(settings, paths)
+    whole = read_episodes(paths.episodes / "episodes.parquet")
+    assert [told(episode) for episode in whole] == [told(after[episode.episode_id]) for episode in whole]
+
+
+def finished(paths: Paths) -> dict[str, Episode]:
+    """What the ledger of the unfinished stage holds."""
+    folders = list((paths.work / "rollouts/episodes").glob("*"))
+    return EpisodeStore(folders[0]).episodes() if folders else {}
+
+
+def told(episode: Episode) -> tuple[object, ...]:
+    """An episode without its times."""
+    return (
+        episode.episode_id,
+        episode.report,
+        [step.turn for step in episode.steps],
+        [(item.text, item.images) for item in episode.observations],
+    )
 
 
 def test_a_missing_benchmark_is_named(params: Params, paths: Paths) -> None:
