@@ -19,8 +19,8 @@ NUMBERS = ("balanced_accuracy", "macro_f1", "sesr")
 def show_summary(state: RunState, paths: Paths, *, repeated: bool = False) -> None:
     """Print the panel; `repeated` when there was nothing to do."""
     title = "nothing has changed, so nothing was done again" if repeated else f"done in {_minutes(state.seconds)}"
-    parts = [_numbers(paths), "", *_places(state, paths), "", *_next(paths)]
-    Console(highlight=False).print(Panel(Group(*parts), title=title, title_align="left", expand=False))
+    text = "\n".join(["", *_places(state, paths), "", *_next(paths)])
+    Console(highlight=False).print(Panel(Group(_numbers(paths), text), title=title, title_align="left", expand=False))
 
 
 def _numbers(paths: Paths) -> Table:

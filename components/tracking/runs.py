@@ -116,6 +116,12 @@ def run_status(store: Store, run_id: str) -> str:
     return str(RunStatus.to_string(RunStatus.from_string(store.client.get_run(run_id).info.status)))
 
 
+def find_child(store: Store, stage: str, parent: str) -> str | None:
+    """Id of the run of a stage under a parent, whatever its status."""
+    found = _find_child(store, stage, parent)
+    return str(found.info.run_id) if found else None
+
+
 def _find_child(store: Store, stage: str, parent: str) -> Run | None:
     found = _search(store, f"tags.`{MLFLOW_PARENT_RUN_ID}` = '{parent}' and tags.`{STAGE}` = '{stage}'")
     return found[0] if found else None
