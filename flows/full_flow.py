@@ -21,10 +21,10 @@ from components.tracking.store import Store, open_store
 from components.tracking.tags import identity_tags
 from flows.benchmark_flow import benchmark
 from flows.console import say
+from flows.contract import HERE, ChainOutcome, StageOutcome, StageRequest
 from flows.episodes_flow import episodes
 from flows.evaluation_flow import evaluation
 from flows.policy_flow import policy
-from flows.contract import HERE, ChainOutcome, StageOutcome, StageRequest
 from flows.review_flow import review
 from flows.sft_flow import sft
 from flows.tasks import link_prefect
