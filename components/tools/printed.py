@@ -6,7 +6,7 @@ from components.tools.clients.baidu_ocr import PrintedLine
 
 _ROW_OVERLAP = 0.5
 """Two pieces are on one row when they share this much of the smaller one's height."""
-_WORD_GAP = 1.2
+_WORD_GAP = 1.0
 """Pieces of a row belong together when the gap between them is at most so many heights."""
 
 

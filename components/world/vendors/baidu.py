@@ -16,6 +16,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
+from components.errors import UsageError
+
 HOST = "aip.baidubce.com"
 _LIFETIME_S = 2_592_000
 _LARGEST = 4 * 2**20
@@ -43,7 +45,7 @@ class Line(Protocol):
 
 
 Read = Callable[[bytes], Sequence[Line]]
-"""Encoded picture to lines in reading order; raises ValueError or OSError when it cannot be decoded."""
+"""Encoded picture to lines in reading order; raises UsageError, ValueError or OSError when it cannot be decoded."""
 
 
 class BaiduOcr:
@@ -98,7 +100,7 @@ class BaiduOcr:
             return _error(216202, "image size error")
         try:
             lines = await asyncio.to_thread(self._read, base64.b64decode(encoded, validate=True))
-        except (binascii.Error, ValueError, OSError):
+        except (binascii.Error, UsageError, ValueError, OSError):
             return _error(216201, "image format error")
         with_probability = form.get("probability") == b"true"
         result = [_word(line, with_probability) for line in lines]
