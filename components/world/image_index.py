@@ -81,8 +81,8 @@ class ImageIndex:
         if cache and missing:
             _save(cache, known)
         ordered = [known[digest] for digest in digests]
-        self._hashes = np.array([item.phash for item in ordered], dtype=bool).reshape(len(ordered), -1)
-        self._layouts = np.array([item.layout for item in ordered], dtype=np.complex64).reshape(len(ordered), -1)
+        self._hashes = np.array([item.phash for item in ordered], dtype=bool).reshape(-1, 64)
+        self._layouts = np.array([item.layout for item in ordered], dtype=np.complex64).reshape(-1, _GRID[0] * _GRID[1])
         self._masses = np.abs(self._layouts).sum(axis=1)
 
     def search(self, query: Features, limit: int, reach: float) -> list[Match]:
