@@ -11,7 +11,7 @@ from prefect import flow
 from prefect.artifacts import create_table_artifact
 
 from components.commands.finished import pipeline_identity
-from components.commands.tracked import flat_params
+from components.config.flatten import flat_params
 from components.config.load import load_params
 from components.config.paths import Paths
 from components.config.schema import Params
@@ -57,7 +57,7 @@ def _open_parent(store: Store, params: Params, paths: Paths) -> str:
     identity = pipeline_identity(params, paths)
     run_id = open_run(store, PIPELINE, identity, name=f"full-{identity[:8]}")
     set_tags(store, run_id, identity_tags(params, paths))
-    log_params(store, run_id, flat_params(params, tuple(Params.model_fields)))
+    log_params(store, run_id, flat_params(params, Params.model_fields))
     store.client.log_dict(run_id, params.model_dump(mode="json"), "params.json")
     link_prefect(store, run_id)
     return run_id

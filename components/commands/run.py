@@ -40,17 +40,19 @@ def _become_flow(session: Session, paths: Paths, settings: Settings) -> None:
     sys.stdout.flush()
     os.chdir(paths.root)
     arguments = [sys.executable, "-m", "flows", str(paths.root), *(["--debug"] if session.debug else [])]
-    os.execve(sys.executable, arguments, os.environ | flow_environment(paths, settings))
+    os.execve(sys.executable, arguments, os.environ | flow_environment(paths, settings, session.debug))
 
 
-def flow_environment(paths: Paths, settings: Settings) -> dict[str, str]:
-    """Variables of a run's process: quiet, without telemetry, its own Prefect database unless a server is named."""
+def flow_environment(paths: Paths, settings: Settings, debug: bool = False) -> dict[str, str]:
+    """Variables of a run's process: quiet, without telemetry, its own Prefect database unless a server is named.
+
+    Prefect would print an error and its traceback once for each task and flow around it.
+    """
     chosen = {
         "DO_NOT_TRACK": "1",
         "DVC_NO_ANALYTICS": "1",
         "MLFLOW_DISABLE_TELEMETRY": "true",
-        "PREFECT_LOGGING_LEVEL": "WARNING",
-        "PREFECT_LOGGING_EXTRA_LOGGERS": "components",
+        "PREFECT_LOGGING_LEVEL": "WARNING" if debug else "CRITICAL",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
     }

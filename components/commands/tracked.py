@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from components.commands.manifest import Manifest, stage_identity, write_manifest
 from components.commands.stages import STAGES, StageSpec
+from components.config.flatten import flat_params
 from components.config.paths import Paths
 from components.config.schema import Params
 from components.config.settings import load_settings
@@ -50,12 +50,6 @@ def run_tracked(spec: StageSpec, params: Params, paths: Paths, run_id: str | Non
         log_datasets(store, run_id, _inputs(spec, paths), "training" if spec.name == "sft" else "evaluation", {})
         metrics = TRACKED[spec.name](spec, params, paths, store, run_id)
     return write_manifest(spec, paths, identity, run_id, metrics, time.monotonic() - started)
-
-
-def flat_params(params: Params, sections: tuple[str, ...]) -> dict[str, Any]:
-    """`section.key: value` for each key of the sections."""
-    plain = params.model_dump(mode="json", include=set(sections))
-    return {f"{name}.{key}": value for name, section in plain.items() for key, value in section.items()}
 
 
 def _inputs(spec: StageSpec, paths: Paths) -> list[Out]:
