@@ -20,6 +20,9 @@ _TITLE_BAND, _FOOT_BAND, _MARGIN = 38, 50, 8
 _RADIUS = 50
 _COLUMNS, _ROWS = 5, 3
 
+_WORD_GAP = 1.35
+"""Printed words stand this many spaces apart, as on a poster; closer ones are read as one word."""
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -116,14 +119,13 @@ def _paste_person(image: Image.Image, scene: Scene, rng: random.Random, person_l
 
 
 def _letter(image: Image.Image, scene: Scene, style: Style) -> None:
-    """Title above, venue and date below, on plates where the style has them."""
+    """Title above, venue and date below, each on a plate."""
     unit, draw = _unit(scene), ImageDraw.Draw(image)
     lines = []
     if scene.title is not None:
-        if style.band:
-            draw.rectangle([0, 0, scene.width, round(32 * unit)], fill=style.band)
+        draw.rectangle([0, 0, scene.width, round(32 * unit)], fill=style.band)
         lines.append((scene.title, style.title_font, 21, 16 * unit))
-    if style.band and (scene.venue is not None or scene.date is not None):
+    if scene.venue is not None or scene.date is not None:
         draw.rectangle([0, scene.height - round(47 * unit), scene.width, scene.height], fill=style.band)
     if scene.venue is not None:
         lines.append((scene.venue, style.text_font, 16, scene.height - 34 * unit))
@@ -146,7 +148,7 @@ def _centred(
     words = text.split(" ")
     while True:
         letters = font(face, size)
-        gap = letters.getlength(" ") * 1.5
+        gap = letters.getlength(" ") * _WORD_GAP
         total = sum(map(letters.getlength, words)) + gap * (len(words) - 1)
         if total <= width or size <= 8:
             break

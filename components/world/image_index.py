@@ -25,6 +25,7 @@ _CELL = 4
 _GROUND = 30.0
 """Colours nearer to the ground than this do not stand out; grey levels."""
 _HASH_WEIGHT = 0.05
+_MAX_PIXELS = 64_000_000
 
 
 class Features(NamedTuple):
@@ -45,10 +46,13 @@ class Match:
 
 
 def features(data: bytes) -> Features:
-    """The features of an encoded picture; raises OSError or ValueError when it cannot be decoded."""
+    """The features of an encoded picture; raises OSError or ValueError when it cannot be decoded, or is too large."""
     import imagehash
 
-    image = Image.open(io.BytesIO(data)).convert("RGB")
+    opened = Image.open(io.BytesIO(data))
+    if opened.width * opened.height > _MAX_PIXELS:
+        raise ValueError(f"a picture of {opened.width} x {opened.height} pixels is too large to compare")
+    image = opened.convert("RGB")
     return Features(imagehash.phash(image).hash.reshape(-1).astype(bool), _layout(image))
 
 
