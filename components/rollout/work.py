@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from components.config.paths import Paths
-from components.storage.identity import digest_code, digest_tree, digest_value
+from components.storage.identity import digest_code, digest_tree, digest_value, source_root
 
 
 def rollout_key(paths: Paths, *, settings: Mapping[str, object], inputs: Sequence[str], code: Sequence[str]) -> str:
@@ -20,7 +20,7 @@ def rollout_key(paths: Paths, *, settings: Mapping[str, object], inputs: Sequenc
 
     """
     files = {name: digest_tree(paths.root / name) for name in inputs}
-    return digest_value({"settings": dict(settings), "inputs": files, "code": digest_code(_source_root(), code)})
+    return digest_value({"settings": dict(settings), "inputs": files, "code": digest_code(source_root(), code)})
 
 
 @contextmanager
@@ -31,8 +31,3 @@ def work_folder(paths: Paths, name: str, key: str) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     yield folder
     shutil.rmtree(parent)
-
-
-def _source_root() -> Path:
-    """The folder that holds `components`: code is digested where it runs, whatever checkout it works on."""
-    return Path(__file__).parents[2]
