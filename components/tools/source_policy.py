@@ -21,8 +21,9 @@ MARKERS: tuple[str, ...] = (
 _PROXY_HOST = re.compile(r"i[0-9]\.wp\.com")
 _HOST_IN_PATH = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}", re.IGNORECASE)
 _EMBEDDED = re.compile(r"https?:/{1,2}[^\s\"'<>]+", re.IGNORECASE)
+_LOST_SLASH = re.compile(r"(?<=http|ttps):/+(?!/)", re.IGNORECASE)
 _DEPTH = 3
-"""How many wrappings are opened."""
+"""How many wrappings are opened, and how many encodings undone."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def _hosts_of(url: str) -> tuple[str, ...]:
 
 def _hosts(url: str, depth: int = _DEPTH) -> Iterator[str]:
     """The host of an address and of every address inside it, in lower case."""
-    plain = unquote(url).strip()
+    plain = _decoded(url)
     try:
         parts = urlsplit(plain if "//" in plain else f"//{plain}")
         host = (parts.hostname or "").lower()
@@ -75,3 +76,11 @@ def _hosts(url: str, depth: int = _DEPTH) -> Iterator[str]:
         yield match.group().lower()
     for match in _EMBEDDED.finditer(plain, 1):
         yield from _hosts(match.group(), depth - 1)
+
+
+def _decoded(url: str) -> str:
+    """Without percent-encoding, however often it was applied, and with both slashes that archives tend to lose."""
+    plain = url.strip()
+    for _ in range(_DEPTH):
+        plain = unquote(plain)
+    return _LOST_SLASH.sub("://", plain)

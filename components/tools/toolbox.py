@@ -152,7 +152,7 @@ def _first_problem(tool: str, error: ValidationError) -> str:
     """The first thing wrong with the arguments, as one sentence."""
     problem = error.errors()[0]
     argument = str(problem["loc"][0]) if problem["loc"] else "arguments"
-    if problem["type"] in ("missing", "string_too_short"):
+    if problem["type"] in ("missing", "string_too_short") and len(problem["loc"]) == 1:
         return messages.missing_argument(tool, argument)
     if problem["type"] == "extra_forbidden":
         return messages.surplus_argument(tool, argument)

@@ -6,6 +6,7 @@ never a refused key. `Retry-After` is honoured, unless it asks for more patience
 
 import asyncio
 import json as jsonlib
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -60,6 +61,8 @@ class Requester:
     """
 
     def __init__(self, transport: httpx.AsyncBaseTransport | None, timeout_s: float) -> None:
+        # At INFO httpx writes whole URLs, and one vendor takes its secret in the URL.
+        logging.getLogger("httpx").setLevel(logging.WARNING)
         self._timeout_s = timeout_s
         self._http = httpx.AsyncClient(
             transport=transport, timeout=httpx.Timeout(timeout_s), follow_redirects=True, max_redirects=5
