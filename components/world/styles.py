@@ -40,17 +40,66 @@ class Style:
 STYLES: dict[str, Style] = {
     style.name: style
     for style in (
-        Style("poster", (240, 229, 208), (228, 212, 188), "rays", (44, 38, 52), (249, 242, 226), "Sans-Bold", "Sans-Bold", 0.6),
-        Style("dusk", (50, 55, 74), (92, 90, 108), "stars", (248, 242, 228), (36, 38, 54), "Serif-Bold", "Sans-Bold", 0.9),
-        Style("meadow", (206, 219, 224), (222, 224, 208), "hills", (30, 44, 48), (246, 244, 236), "Serif-Bold",
-              "Serif-Bold", 1.0),
-        Style("print", (236, 234, 228), (224, 222, 218), "dots", (246, 244, 238), (46, 46, 54), "Sans-Bold", "Sans-Bold",
-              0.4),
-        Style("linen", (230, 216, 212), (216, 202, 200), "weave", (58, 34, 40), (244, 236, 230), "Sans-Bold",
-              "Serif-Bold", 0.8),
-        Style("mist", (212, 216, 220), (196, 204, 206), "blobs", (26, 32, 42), (228, 232, 234), "Serif-Bold", "Sans-Bold", 1.1),
+        Style(
+            "poster",
+            (240, 229, 208),
+            (228, 212, 188),
+            "rays",
+            (44, 38, 52),
+            (249, 242, 226),
+            "Sans-Bold",
+            "Sans-Bold",
+            0.6,
+        ),
+        Style(
+            "dusk", (50, 55, 74), (92, 90, 108), "stars", (248, 242, 228), (36, 38, 54), "Serif-Bold", "Sans-Bold", 0.9
+        ),
+        Style(
+            "meadow",
+            (206, 219, 224),
+            (222, 224, 208),
+            "hills",
+            (30, 44, 48),
+            (246, 244, 236),
+            "Serif-Bold",
+            "Serif-Bold",
+            1.0,
+        ),
+        Style(
+            "print",
+            (236, 234, 228),
+            (224, 222, 218),
+            "dots",
+            (246, 244, 238),
+            (46, 46, 54),
+            "Sans-Bold",
+            "Sans-Bold",
+            0.4,
+        ),
+        Style(
+            "linen",
+            (230, 216, 212),
+            (216, 202, 200),
+            "weave",
+            (58, 34, 40),
+            (244, 236, 230),
+            "Sans-Bold",
+            "Serif-Bold",
+            0.8,
+        ),
+        Style(
+            "mist",
+            (212, 216, 220),
+            (196, 204, 206),
+            "blobs",
+            (26, 32, 42),
+            (228, 232, 234),
+            "Serif-Bold",
+            "Sans-Bold",
+            1.1,
+        ),
     )
-}  # fmt: skip
+}
 """Every style by name."""
 
 TEST_ONLY: tuple[str, ...] = ("linen", "mist")
