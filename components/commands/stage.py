@@ -26,7 +26,7 @@ def stage(
     params = load_params(paths.params)
     with hold_checkout(paths.work):
         if spec.in_dvc:
-            print(spec.load()(params, paths))
+            typer.echo(f"{spec.name}: {spec.load()(params, paths)}", err=True)
             return
         from components.commands.tracked import run_tracked
 

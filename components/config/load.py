@@ -70,7 +70,7 @@ def _suggestion(location: tuple[int | str, ...]) -> str:
     """What was probably meant: a near key of the same section, else the same key in another section."""
     wrong, parents = str(location[-1]), [str(part) for part in location[:-1]]
     here = _fields(parents)
-    near = difflib.get_close_matches(wrong, here, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(wrong, here, n=1, cutoff=0.6)
     if near:
         return f"did you mean `{'.'.join([*parents, near[0]])}`?"
     everywhere = {key: f"{section}.{key}" for section in Params.model_fields for key in _fields([section])}

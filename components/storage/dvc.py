@@ -34,14 +34,25 @@ class DvcLockTimeout(EviflowError):
     """Another DVC process held the checkout for longer than the deadline."""
 
 
-def repro(root: Path, stage: str, *, single: bool = False, env: Mapping[str, str] | None = None) -> None:
-    """Bring one stage, and unless `single` what it depends on, up to date; output is passed through.
+def repro(
+    root: Path,
+    stage: str,
+    *,
+    single: bool = False,
+    env: Mapping[str, str] | None = None,
+    lock_deadline_s: float = LOCK_DEADLINE_S,
+) -> None:
+    """Bring one stage, and unless `single` what it depends on, up to date.
+
+    Standard error is passed through. Standard output, where DVC talks about git, is not: with `--quiet` it would keep
+    errors to itself too.
 
     Args:
         root: the checkout.
         stage: its name in `dvc.yaml`.
         single: leave the stages it depends on alone.
         env: variables for the stage's command, besides this process's.
+        lock_deadline_s: how long to wait for another DVC process to end.
 
     Raises:
         DvcLockTimeout: another DVC process did not end in time.
@@ -49,10 +60,10 @@ def repro(root: Path, stage: str, *, single: bool = False, env: Mapping[str, str
 
     """
     allow_missing_git(root)
-    argv = [sys.executable, "-m", "dvc", "repro", "--quiet", *(["--single-item"] if single else []), stage]
-    deadline = time.monotonic() + LOCK_DEADLINE_S
+    argv = [sys.executable, "-m", "dvc", "repro", *(["--single-item"] if single else []), stage]
+    deadline = time.monotonic() + lock_deadline_s
     while True:
-        finished = run_group(argv, root, environment() | dict(env or {}))
+        finished = run_group(argv, root, environment() | dict(env or {}), errors_only=True)
         if finished.returncode == 0:
             return
         if not any(mark in finished.errors for mark in _LOCKED):
@@ -106,7 +117,5 @@ def _query(root: Path, *arguments: str) -> str:
 
 def _wait_or_give_up(root: Path, deadline: float) -> None:
     if time.monotonic() >= deadline:
-        raise DvcLockTimeout(
-            f"another DVC process has held {root} for {LOCK_DEADLINE_S:.0f} s; wait until it has ended"
-        )
+        raise DvcLockTimeout(f"another DVC process holds {root} and does not end; stop it, or wait and run again")
     time.sleep(LOCK_RETRY_S)

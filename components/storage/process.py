@@ -22,13 +22,20 @@ class Finished(NamedTuple):
     """The last lines it wrote to standard error."""
 
 
-def run_group(argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Finished:
-    """Run a command to its end, its output passed through as it comes.
+def run_group(argv: Sequence[str], cwd: Path, env: Mapping[str, str], *, errors_only: bool = False) -> Finished:
+    """Run a command to its end, its output passed through as it comes; with `errors_only`, standard error alone.
 
     The command and all that it starts share one process group. When this call is left early, by a signal's exception
     or any other, the group is asked to end and then ended; stragglers of a command that ended by itself are too.
     """
-    process = subprocess.Popen(argv, cwd=cwd, env=dict(env), start_new_session=True, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        argv,
+        cwd=cwd,
+        env=dict(env),
+        start_new_session=True,
+        stdout=subprocess.DEVNULL if errors_only else None,
+        stderr=subprocess.PIPE,
+    )
     assert process.stderr is not None
     tail: deque[bytes] = deque(maxlen=60)
     reader = threading.Thread(target=_pass_through, args=(process.stderr, tail), daemon=True)

@@ -1,0 +1,94 @@
+from pathlib import Path
+
+import pytest
+
+from components.config.load import load_params
+from components.config.schema import Params
+from components.errors import UsageError
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "params.yaml"
+
+
+def refusal(file: Path) -> str:
+    with pytest.raises(UsageError) as caught:
+        load_params(file)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "# only a comment\n", "sft:\n", "sft: {}\n", "sft:\nworld:\n  seed: 7\n"])
+def test_what_is_left_out_keeps_its_default(file: Path, text: str) -> None:
+    file.write_text(text)
+    assert load_params(file) == Params()
+
+
+def test_a_value_is_taken_over(file: Path) -> None:
+    file.write_text("sft:\n  steps: 3\n")
+    assert load_params(file).sft.steps == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "near"),
+    [
+        ("sft:\n  step: 3\n", "sft.step", "sft.steps"),
+        ("sft:\n  learning_rte: 3\n", "sft.learning_rte", "sft.learning_rate"),
+        ("stf:\n  steps: 3\n", "stf", "sft"),
+        ("sft:\n  train_events: 3\n", "sft.train_events", "world.train_events"),
+    ],
+)
+def test_a_wrong_key_is_named_with_the_file_and_the_nearest_right_key(
+    file: Path, text: str, key: str, near: str
+) -> None:
+    file.write_text(text)
+    assert refusal(file) == f"{file}: unknown key `{key}`; did you mean `{near}`?"
+
+
+def test_even_a_key_like_no_other_gets_a_nearest_one(file: Path) -> None:
+    file.write_text("review:\n  zzz: 3\n")
+    assert refusal(file) == f"{file}: unknown key `review.zzz`; the nearest right key is `review.per_case`"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("sft:\n  steps: 0\n", "`sft.steps` is 0, but must be greater than or equal to 1"),
+        ("sft:\n  steps: many\n", "`sft.steps` is 'many', but must be a valid integer"),
+        (
+            "benchmark:\n  supported_share: 1.5\n",
+            "`benchmark.supported_share` is 1.5, but must be less than or equal to 1",
+        ),
+    ],
+)
+def test_a_wrong_value_is_named_with_what_is_allowed(file: Path, text: str, sentence: str) -> None:
+    file.write_text(text)
+    assert refusal(file).startswith(f"{file}: {sentence}")
+
+
+def test_further_mistakes_are_counted(file: Path) -> None:
+    file.write_text("sft:\n  steps: 0\n  step: 1\n")
+    assert refusal(file) == f"{file}: unknown key `sft.step`; did you mean `sft.steps`? (1 more in this file)"
+
+
+def test_a_missing_file_says_where_to_run(file: Path) -> None:
+    assert refusal(file).startswith(f"{file} does not exist")
+
+
+def test_invalid_yaml_says_where(file: Path) -> None:
+    file.write_text("sft:\n  steps: [1\n")
+    sentence = refusal(file)
+    assert sentence.startswith(f"{file} is not valid YAML")
+    assert "line 3" in sentence
+    assert "\n" not in sentence
+
+
+@pytest.mark.parametrize("text", ["- 1\n", "7\n", "word\n"])
+def test_a_file_without_sections_is_refused(file: Path, text: str) -> None:
+    file.write_text(text)
+    assert "not sections such as `sft:`" in refusal(file)
+
+
+def test_bytes_that_are_no_text_are_refused(file: Path) -> None:
+    file.write_bytes(b"\xff\xfe\x00\x01")
+    assert refusal(file).endswith("is not UTF-8 text; save it as UTF-8")
