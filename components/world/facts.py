@@ -137,7 +137,7 @@ def _editions(
     title, kind = pool.title(), rng.choice(KINDS)
     dates = [_date(rng, years[index % len(years)]) for index in range(editions)]
     decoys = Decoys(
-        date=_decoy_date(rng, dates[0], years[-1]),
+        date=_decoy_date(rng, dates, years[-1]),
         venue=venues[-1],
         host_id=hosts[-1].person_id,
         count=rng.choice([n for n in COUNTS if 1 <= abs(n - counts[0]) <= 4 and n not in counts]),
@@ -158,8 +158,8 @@ def _sample(rng: random.Random, values: list, count: int) -> list:
 
 
 def _counts(rng: random.Random, editions: int) -> list[int]:
-    """Counts of the editions; the first leaves room for a decoy."""
-    chosen = rng.sample(COUNTS, min(editions, 6))
+    """Counts of the editions, few enough different ones to leave room for a decoy near the first."""
+    chosen = rng.sample(COUNTS, min(editions, 4))
     return [chosen[index % len(chosen)] for index in range(editions)]
 
 
@@ -167,12 +167,15 @@ def _date(rng: random.Random, year: int) -> str:
     return names.printed_date(rng.randint(1, 28), rng.randint(1, 12), year)
 
 
-def _decoy_date(rng: random.Random, true: str, other_year: int) -> str:
-    """Another day and month, in the true year or in one that no edition has."""
-    day, month, year = true.split(" ")
-    new_day = rng.choice([n for n in range(1, 29) if n != int(day)])
-    new_month = rng.choice([n for n in range(1, 13) if names.MONTHS[n - 1] != month])
-    return names.printed_date(new_day, new_month, rng.choice((int(year), other_year)))
+def _decoy_date(rng: random.Random, dates: list[str], other_year: int) -> str:
+    """Another day and month than the first of `dates`, in its year or in one that no edition has."""
+    day, month, year = dates[0].split(" ")
+    while True:
+        new_day = rng.choice([n for n in range(1, 29) if n != int(day)])
+        new_month = rng.choice([n for n in range(1, 13) if names.MONTHS[n - 1] != month])
+        decoy = names.printed_date(new_day, new_month, rng.choice((int(year), other_year)))
+        if decoy not in dates:
+            return decoy
 
 
 def _event(

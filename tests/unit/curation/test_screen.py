@@ -1,0 +1,60 @@
+from dataclasses import replace
+
+import pytest
+from PIL import Image
+
+from components.config.paths import Paths
+from components.config.schema import Params
+from components.curation.benchmark import portraits, read_facts
+from components.curation.build import WorldSummary
+from components.curation.plan import CasePlan, plan_cases
+from components.curation.render import Candidate, render
+from components.curation.screen import Reason, Screen
+from components.records.case import Split
+from components.tools.ocr import OcrEngine
+from components.world.draw import draw_scene, encode_png
+
+pytestmark = pytest.mark.slow
+"""Printed text is read with real OCR."""
+
+
+@pytest.fixture(scope="module")
+def candidate(small_params: Params, small_world: tuple[Paths, WorldSummary]) -> Candidate:
+    facts = read_facts(small_world[0].facts)
+    plan = next(plan for plan in plan_cases(facts, small_params.benchmark) if plan.titled and plan.error_type is None)
+    return render(plan, 0, facts, small_params.world)
+
+
+@pytest.fixture
+def screen(small_params: Params, small_world: tuple[Paths, WorldSummary]) -> Screen:
+    paths, _ = small_world
+    return Screen(OcrEngine(small_params.tools, paths.cache), portraits(read_facts(paths.facts), paths.web))
+
+
+def redrawn(candidate: Candidate, image: Image.Image) -> Candidate:
+    return replace(candidate, image=image, data=encode_png(image))
+
+
+def test_a_good_candidate_is_taken_and_its_twin_is_a_duplicate(screen: Screen, candidate: Candidate) -> None:
+    assert screen.reasons(candidate) == []
+    assert screen.reasons(candidate) == [Reason.DUPLICATE_WITHIN]
+
+
+def test_a_twin_in_the_other_split_is_named_as_such(screen: Screen, candidate: Candidate) -> None:
+    split = Split.TEST if candidate.plan.event.split is Split.TRAIN else Split.TRAIN
+    event = candidate.plan.event.model_copy(update={"split": split})
+    twin = replace(candidate, plan=CasePlan(**{**vars(candidate.plan), "event": event}))
+    assert screen.reasons(candidate) == []
+    assert screen.reasons(twin) == [Reason.DUPLICATE_ACROSS]
+
+
+def test_a_wrong_count_and_a_wrong_face_are_seen(screen: Screen, candidate: Candidate) -> None:
+    face = candidate.scene.face.model_copy(update={"skin": "umber", "hair_colour": "violet", "beard": "full"})
+    image = draw_scene(replace(candidate.scene, count=candidate.scene.count % 12 + 1, face=face))
+    assert screen.reasons(redrawn(candidate, image)) == [Reason.COUNT_UNCLEAR, Reason.FACE_UNCLEAR]
+
+
+def test_lettering_that_reads_otherwise_is_named(screen: Screen, candidate: Candidate) -> None:
+    scene = replace(candidate.scene, title="Another Title", date="1 May 2031")
+    reasons = screen.reasons(redrawn(candidate, draw_scene(scene)))
+    assert reasons == [Reason.TITLE_UNREADABLE, Reason.DATE_UNREADABLE]
