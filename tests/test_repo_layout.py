@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import grimp
 import pytest
 import yaml
 
@@ -67,6 +68,26 @@ def test_a_stage_names_code_that_exists_and_sections_that_exist(spec: StageSpec)
     assert not [path for path in spec.code if not (ROOT / path).exists()]
     assert set(spec.sections) <= set(Params.model_fields)
     assert callable(spec.load())
+
+
+@pytest.fixture(scope="session")
+def import_graph() -> grimp.ImportGraph:
+    return grimp.build_graph("components")
+
+
+@pytest.mark.parametrize("spec", STAGES, ids=lambda spec: spec.name)
+def test_a_stage_depends_on_all_the_code_that_it_imports(spec: StageSpec, import_graph: grimp.ImportGraph) -> None:
+    # Two stages share `curation.build`; the world needs the half that is in `curation.web`.
+    module = "components.curation.web" if spec.name == "world" else spec.function.split(":")[0]
+    imported = {name.replace(".", "/") for name in {module, *import_graph.find_upstream_modules(module)}}
+    foundations = ("components/config", "components/errors", "components/storage")
+    left_out = [
+        path
+        for path in imported - {"components"}
+        if not any(path == code or f"{path}.py" == code or path.startswith(f"{code}/") for code in spec.code)
+        and not path.startswith(foundations)
+    ]
+    assert not left_out
 
 
 def test_every_input_of_a_stage_is_an_output_of_an_earlier_one() -> None:
