@@ -3,7 +3,7 @@
 import math
 import random
 from collections.abc import Iterator
-from typing import get_args
+from typing import TypeVar, get_args
 
 from components.config.schema import WorldParams
 from components.errors import UsageError
@@ -12,6 +12,8 @@ from components.records.kinds import KINDS, counted
 from components.world import names
 from components.world.entities import Decoys, Event, FaceSpec, Facts, Person
 from components.world.styles import STYLES_BY_SPLIT
+
+T = TypeVar("T")
 
 COUNTS = range(3, 13)
 """How many objects an event, or an altered picture of it, can have."""
@@ -151,7 +153,7 @@ def _editions(
         )  # fmt: skip
 
 
-def _sample(rng: random.Random, values: list, count: int) -> list:
+def _sample(rng: random.Random, values: list[T], count: int) -> list[T]:
     """`count` values, different as long as there are enough; the first and the last always differ."""
     distinct = rng.sample(values, min(count, len(values)))
     return [distinct[0], *(distinct[1:-1] * count)[: count - 2], distinct[-1]]
