@@ -14,6 +14,7 @@ from components.storage.identity import digest_file
 from components.storage.lock import TOKEN_VARIABLE, hold_checkout
 from flows.console import say
 from flows.contract import StageRequest
+from flows.leftover import end_leftover_server
 
 
 def run_chain(session: Session) -> None:
@@ -22,6 +23,7 @@ def run_chain(session: Session) -> None:
     params = load_params(paths.params)
     with hold_checkout(paths.work, "eviflow run") as holder:
         os.environ[TOKEN_VARIABLE] = holder.token
+        end_leftover_server(paths)
         say("starting Prefect and MLflow (10 to 30 s)")
         from flows.full_flow import full
 

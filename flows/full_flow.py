@@ -24,6 +24,7 @@ from flows.console import say
 from flows.contract import HERE, ChainOutcome, StageOutcome, StageRequest
 from flows.episodes_flow import episodes
 from flows.evaluation_flow import evaluation
+from flows.leftover import remember_server
 from flows.policy_flow import policy
 from flows.review_flow import review
 from flows.sft_flow import sft
@@ -38,6 +39,7 @@ def full(request: StageRequest = HERE) -> ChainOutcome:
     """Bring every stage up to date, in order."""
     paths = Paths(Path(request.root).resolve())
     params = load_params(paths.params)
+    remember_server(paths)
     store = open_store(paths, params.tracking.experiment, load_settings())
     run_id = _open_parent(store, params, paths)
     with closing(store, run_id):

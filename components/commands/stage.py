@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import typer
+from pydantic import BaseModel
 
 from components.commands.session import Session
 
@@ -26,8 +27,17 @@ def stage(
     params = load_params(paths.params)
     with hold_checkout(paths.work):
         if spec.in_dvc:
-            typer.echo(f"{spec.name}: {spec.load()(params, paths)}", err=True)
+            typer.echo(f"{spec.name}: {_in_short(spec.load()(params, paths))}", err=True)
             return
         from components.commands.tracked import run_tracked
 
         run_tracked(spec, params, paths, run_id)
+
+
+def _in_short(result: BaseModel) -> str:
+    """The numbers of a stage's result, without its tables; those are in the reports."""
+    plain = result.model_dump(mode="json")
+    numbers = {name: value for name, value in plain.items() if not isinstance(value, dict | list)}
+    nested = {name: inner for table in plain.values() if isinstance(table, dict) for name, inner in table.items()}
+    inner = {name: value for name, value in nested.items() if isinstance(value, int | float)}
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in (numbers | inner).items())

@@ -1,4 +1,4 @@
-"""One migrated SQLite store for the session, copied for each test: a migration takes seconds, a copy does not."""
+"""A tracking store of its own for each test."""
 
 import shutil
 from pathlib import Path
@@ -8,13 +8,6 @@ import pytest
 from components.config.paths import Paths
 from components.config.settings import Settings
 from components.tracking.store import DATABASE, Store, open_store
-
-
-@pytest.fixture(scope="session")
-def migrated_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("mlflow-template")
-    open_store(Paths(root), "template", Settings())
-    return root / DATABASE
 
 
 @pytest.fixture

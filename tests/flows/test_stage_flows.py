@@ -1,0 +1,86 @@
+"""Stage flows against a real Prefect server, a real DVC and a real MLflow store."""
+
+import pytest
+
+from components.commands.manifest import stage_identity, write_manifest
+from components.commands.stages import find_stage
+from components.config.load import load_params
+from components.config.paths import Paths
+from components.errors import EviflowError
+from components.storage.dvc import outs
+from components.tracking.runs import find_child, open_run, run_status
+from components.tracking.store import Store
+from flows.contract import StageRequest
+from flows.sft_flow import sft
+from flows.world_flow import world
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+
+@pytest.mark.slow
+def test_a_data_flow_builds_with_dvc_and_tells_mlflow(checkout: Paths, store: Store) -> None:
+    parent = open_run(store, "full", "identity")
+    request = StageRequest(root=str(checkout.root), parent_run_id=parent)
+
+    first = world(request)
+    again = world(request)
+
+    assert (first.worked, again.worked) == (True, False)
+    assert first.run_id == again.run_id == find_child(store, "world", parent)
+    run = store.client.get_run(first.run_id)
+    assert run.info.status == "FINISHED"
+    assert run.data.metrics == {"data/world/bytes": 5.0, "data/world/pages": 3.0, "data/world/why/a.b": 1.0}
+    assert {"git.sha", "git.dirty", "dvc.lock.sha256", "params.sha256", "prefect.flow_run_id"} <= set(run.data.tags)
+    [out] = outs(checkout.root, "world")
+    [made] = run.inputs.dataset_inputs
+    assert (made.dataset.name, made.dataset.digest) == (out.path, out.digest)
+
+
+def test_the_prefect_run_links_to_the_mlflow_run(checkout: Paths, store: Store) -> None:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterFlowRunId
+
+    outcome = world(StageRequest(root=str(checkout.root)))
+    flow_run = store.client.get_run(outcome.run_id).data.tags["prefect.flow_run_id"]
+    with get_client(sync_client=True) as client:
+        found = client.read_artifacts(
+            artifact_filter=ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[flow_run]))
+        )
+    assert [item.key for item in found] == ["mlflow-run"]
+    assert outcome.run_id in str(found[0].data)
+
+
+def test_a_failing_data_stage_fails_its_flow_and_its_run(checkout: Paths, store: Store) -> None:
+    (checkout.root / "make.py").write_text("raise SystemExit('broken')")
+    parent = open_run(store, "full", "identity")
+    with pytest.raises(EviflowError, match="stage `world` failed"):
+        world(StageRequest(root=str(checkout.root), parent_run_id=parent))
+    child = find_child(store, "world", parent)
+    assert child is not None
+    assert run_status(store, child) == "FAILED"
+
+
+@pytest.mark.slow
+def test_a_failing_process_fails_its_flow_and_its_run(checkout: Paths, store: Store) -> None:
+    with pytest.raises(EviflowError, match="stage `sft` failed"):
+        sft(StageRequest(root=str(checkout.root), parent_run_id=open_run(store, "full", "identity")))
+    [run] = store.client.search_runs([store.experiment_id], "tags.`eviflow.stage` = 'sft'")
+    assert run.info.status == "FAILED"
+
+
+def test_finished_training_is_not_repeated(checkout: Paths, store: Store) -> None:
+    spec, params = find_stage("sft"), load_params(checkout.params)
+    for name in (*spec.inputs, *spec.outputs):
+        (checkout.root / name).mkdir(parents=True)
+        (checkout.root / name / "file").write_text(name)
+    made_by = open_run(store, "sft", "identity")
+    write_manifest(spec, checkout, stage_identity(spec, params, checkout), made_by, {"train/loss": 0.25}, 9.0)
+
+    parent = open_run(store, "full", "identity")
+    outcome = sft(StageRequest(root=str(checkout.root), parent_run_id=parent))
+
+    assert (outcome.worked, outcome.metrics) == (False, {"train/loss": 0.25})
+    run = store.client.get_run(outcome.run_id)
+    assert run.data.tags["eviflow.reused_from"] == made_by
+    assert run.data.metrics == {"train/loss": 0.25}
+    assert find_child(store, "sft", parent) == outcome.run_id
