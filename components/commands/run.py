@@ -60,6 +60,6 @@ def flow_environment(paths: Paths, settings: Settings, debug: bool = False) -> d
         chosen |= {
             "PREFECT_HOME": str(paths.work / "prefect"),
             "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "true",
-            "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+            "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "300",
         }
     return {name: value for name, value in chosen.items() if name not in os.environ}
