@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from components.commands.manifest import Manifest, stage_identity, write_manifest
 from components.commands.stages import STAGES, StageSpec
+from components.commands.training_progress import TrainingProgress
 from components.config.flatten import flat_params
 from components.config.paths import Paths
 from components.config.schema import Params
@@ -59,7 +60,8 @@ def _inputs(spec: StageSpec, paths: Paths) -> list[Out]:
 
 def _sft(spec: StageSpec, params: Params, paths: Paths, store: Store, run_id: str) -> dict[str, float]:
     with MetricStream(store, run_id, "train/loss") as stream:
-        metrics: dict[str, float] = spec.load()(params, paths, stream).metrics
+        progress = TrainingProgress(params.sft.steps, stream)
+        metrics: dict[str, float] = spec.load()(params, paths, progress).metrics
     log_metrics(store, run_id, metrics, params.sft.steps)
     recipe = flat_params(params, ("policy", "sft"))
     tags = {"stage": spec.name, **identity_tags(params, paths, params.sft.seed)}
