@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
 
@@ -17,10 +17,13 @@ NUMBERS = ("balanced_accuracy", "macro_f1", "sesr")
 
 
 def show_summary(state: RunState, paths: Paths, *, repeated: bool = False) -> None:
-    """Print the panel; `repeated` when there was nothing to do."""
+    """Print it all; `repeated` when there was nothing to do."""
     title = "nothing has changed, so nothing was done again" if repeated else f"done in {_minutes(state.seconds)}"
-    text = "\n".join(["", *_places(state, paths), "", *_next(paths)])
-    Console(highlight=False).print(Panel(Group(_numbers(paths), text), title=title, title_align="left", expand=False))
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(Panel(_numbers(paths), title=title, title_align="left", expand=False))
+    # Outside the panel, so that addresses and commands stay in one piece however narrow the terminal is.
+    for line in (*_places(state, paths), "", *_next(paths)):
+        console.print(line, markup=False)
 
 
 def _numbers(paths: Paths) -> Table:
