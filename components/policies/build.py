@@ -11,7 +11,7 @@ from components.records.base import Record
 from components.records.episode import Episode
 from components.records.shards import read_episodes
 from components.storage.atomic import replace_folder
-from components.tools.registry import schemas_of
+from components.tools.registry import schemas_for
 
 
 class PolicySummary(Record):
@@ -40,6 +40,6 @@ def _rendered(episodes: Sequence[Episode]) -> list[str]:
     texts = []
     for episode in episodes:
         chat = [{"role": message.role, "content": message.text} for message in messages_of(episode)]
-        tools = [tool.as_function() for tool in schemas_of(episode.exposed_tools)]
+        tools = [tool.as_function() for tool in schemas_for(episode.exposed_tools)]
         texts.extend(render_jinja_template([chat], tools=tools, chat_template=chat_template())[0])
     return texts

@@ -11,6 +11,7 @@ from components.policies.reading import (
     Printed,
     Row,
     calls_of,
+    is_edition,
     read_count,
     read_kinds,
     read_page,
@@ -108,7 +109,7 @@ class Inquiry:
     def candidates(self) -> list[Row]:
         """Pages that may be the record: named as the picture is, the printed year first; else similar pictures'."""
         named = [row for call in self._made("text_search") for row in read_rows(call.text)]
-        named = [row for row in named if row.title.partition(" - ")[0] == self.printed.title]
+        named = [row for row in named if is_edition(row.title, self.printed.title)]
         similar = [row for call in self._made("reverse_image_search") for row in read_rows(call.text)]
         year = self.printed.date[-4:]
         ordered = sorted(named, key=lambda row: not row.url.rstrip("/").endswith(year)) + similar

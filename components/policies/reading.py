@@ -67,7 +67,7 @@ def calls_of(messages: Sequence[Message]) -> list[Call]:
 def read_printed(text: str) -> Printed:
     """Title, venue and date among the printed lines; the date is found by its form, the title stands first."""
     date = next(iter(_DATE.findall(text)), "")
-    lines = [line.strip(" ,-|") for line in text.replace(date, "\n").splitlines() if line.strip(" ,-|")]
+    lines = [line.strip(" ,-|") for line in _DATE.sub("\n", text).splitlines() if line.strip(" ,-|")]
     title = lines[0] if len(lines) > 1 else ""
     return Printed(title, lines[-1] if lines and date else "", date)
 
@@ -89,6 +89,11 @@ def read_rows(text: str) -> list[Row]:
     """Search results: a title line, then a line with the address."""
     lines = text.splitlines()
     return [Row(title, url) for title, url in itertools.pairwise(lines) if url.startswith("http")]
+
+
+def is_edition(page_title: str, event_title: str) -> bool:
+    """Whether a page is the record of an edition of the event: titled with its name, and at most a year."""
+    return re.fullmatch(rf"{re.escape(event_title)}( \d{{4}})?", page_title) is not None
 
 
 def read_kinds(text: str) -> list[str]:

@@ -10,7 +10,6 @@ from components.tools.clients.serper import ImageRow, LensRow, SerperClient, Web
 from components.tools.clients.upload import UploadClient
 from components.tools.failures import attributed, nothing
 from components.tools.source_policy import SourcePolicy
-from components.tools.urls import site_of
 
 
 class QueryArguments(Arguments):
@@ -47,7 +46,7 @@ class TextSearch(_QueryTool):
     limit: int | None = 16
 
     async def run(self, arguments: QueryArguments, state: CaseState) -> ToolResult:
-        """Rows of title, site and address."""
+        """Rows of title and address."""
         state.clues.append(arguments.query)
         with attributed():
             found = await self._serper.search(arguments.query)
@@ -56,7 +55,7 @@ class TextSearch(_QueryTool):
         payload = _payload(arguments.query, [row.model_dump() for row in shown], len(found) - len(allowed))
         if not shown:
             raise nothing(messages.NOTHING_FOUND, **payload)
-        return ToolResult("\n".join(f"{_line(row.title)} - {site_of(row.link)}\n{row.link}" for row in shown), payload)
+        return ToolResult("\n".join(f"{_line(row.title)}\n{row.link}" for row in shown), payload)
 
 
 class TextImageSearch(_QueryTool):

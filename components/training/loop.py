@@ -3,9 +3,11 @@
 import io
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from components.config.schema import SftParams
 from components.policies.batching import pad_batch
@@ -33,6 +35,7 @@ class Trainer:
         rows: what to learn from.
         params: the recipe.
         checkpoint: file that holds the state of an unfinished run.
+        augment: changes a row each time it is used; its generator follows from seed, step and position.
 
     """
 
@@ -41,6 +44,9 @@ class Trainer:
     rows: Sequence[Row]
     params: SftParams
     checkpoint: Path
+    augment: Callable[[Row, np.random.Generator], Row] | None = None
+    losses: list[float] = field(default_factory=list)
+    """The loss of every step so far, those before a resume included."""
 
     def run(self, on_step: OnStep) -> None:
         """Train for `params.steps` steps, from the checkpoint where there is one."""
@@ -54,11 +60,16 @@ class Trainer:
         for step in range(self._restore(optimizer), self.params.steps):
             started = time.perf_counter()
             chosen = batch_of_step(step, lengths, self.params.batch_size, self.params.seed)
-            metrics = self._step([self.rows[index] for index in chosen], optimizer, step)
+            metrics = self._step([self._row(index, step) for index in chosen], optimizer, step)
             metrics["train/tokens_per_second"] = metrics["train/tokens"] / (time.perf_counter() - started)
+            self.losses.append(metrics["train/loss"])
             if (step + 1) % self.params.checkpoint_steps == 0:
                 self._save(optimizer, step + 1)
             on_step(step + 1, metrics)
+
+    def _row(self, index: int, step: int) -> Row:
+        row = self.rows[index]
+        return self.augment(row, np.random.default_rng([self.params.seed, step, index])) if self.augment else row
 
     def _step(self, rows: Sequence[Row], optimizer: MuonWithAdamW, step: int) -> dict[str, float]:
         import torch
@@ -95,7 +106,8 @@ class Trainer:
         import torch
 
         buffer = io.BytesIO()
-        torch.save({"step": step, "model": self.model.state_dict(), "optimizer": optimizer.state_dict()}, buffer)
+        state = {"step": step, "model": self.model.state_dict(), "optimizer": optimizer.state_dict()}
+        torch.save({**state, "losses": self.losses}, buffer)
         write_bytes(self.checkpoint, buffer.getvalue())
 
     def _restore(self, optimizer: MuonWithAdamW) -> int:
@@ -107,4 +119,5 @@ class Trainer:
         state = torch.load(self.checkpoint, weights_only=True)
         self.model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
+        self.losses = state["losses"]
         return int(state["step"])

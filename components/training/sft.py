@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from components.agent.render import messages_of
 from components.config.paths import Paths
 from components.config.schema import Params
+from components.errors import EviflowError
 from components.policies.encoding import ChatEncoder
 from components.policies.student import load_student, save_student
 from components.records.base import Record
@@ -21,7 +22,7 @@ from components.records.image_bank import ImageBank
 from components.records.shards import read_episodes
 from components.storage.atomic import replace_folder
 from components.storage.identity import digest_params, digest_tree, digest_value
-from components.tools.registry import schemas_of
+from components.tools.registry import schemas_for
 from components.training.loop import OnStep, Trainer
 from components.training.rows import Row, encode_episode
 
@@ -50,17 +51,14 @@ def train_sft(params: Params, paths: Paths, on_step: OnStep) -> SftResult:
     bank = ImageBank(paths.episodes, also=[paths.benchmark, paths.web])
     encoder = ChatEncoder(tokenizer, image_processor, bank)
     rows, rejected = build_rows(read_episodes(paths.reviewed / "episodes.parquet"), encoder, params)
-    losses: list[float] = []
-
-    def record(step: int, metrics: dict[str, float]) -> None:
-        losses.append(metrics["train/loss"])
-        on_step(step, metrics)
-
-    Trainer(model, encoder, rows, params.sft, work / "checkpoint.pt").run(record)
+    if not rows:
+        raise EviflowError("no reviewed episode fits the student; raise policy.max_length or look at reports/data")
+    trainer = Trainer(model, encoder, rows, params.sft, work / "checkpoint.pt")
+    trainer.run(on_step)
     with replace_folder(paths.sft_policy) as folder:
         save_student(folder, model.eval(), tokenizer, image_processor)
     shutil.rmtree(work, ignore_errors=True)
-    return SftResult(metrics=_summary(rows, rejected, losses))
+    return SftResult(metrics=_summary(rows, rejected, trainer.losses))
 
 
 def build_rows(episodes: Sequence[Episode], encoder: ChatEncoder, params: Params) -> tuple[list[Row], Counter[str]]:
@@ -68,7 +66,7 @@ def build_rows(episodes: Sequence[Episode], encoder: ChatEncoder, params: Params
     rows: list[Row] = []
     rejected: Counter[str] = Counter()
     for episode in episodes:
-        row = encode_episode(episode, messages_of(episode), schemas_of(episode.exposed_tools), encoder, params.sft)
+        row = encode_episode(episode, messages_of(episode), schemas_for(episode.exposed_tools), encoder, params.sft)
         if row.length > params.policy.max_length:
             rejected["too_long"] += 1
         elif not any(row.weights):
@@ -86,7 +84,7 @@ def _summary(rows: Sequence[Row], rejected: Counter[str], losses: Sequence[float
         "train/rows": float(len(rows)),
         "train/mean_length": tokens / len(rows),
         "train/supervised_share": supervised / tokens,
-        **({"train/final_loss": sum(last) / len(last)} if last else {}),
+        "train/final_loss": sum(last) / len(last),
         **{f"train/rejected_{reason}": float(count) for reason, count in rejected.items()},
     }
 

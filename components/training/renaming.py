@@ -1,0 +1,84 @@
+"""Consistent renaming: a row's names and numbers are swapped for others, the same way wherever they stand.
+
+A small student that sees a few hundred events for many epochs learns them by heart: which host goes with which title.
+What it has to learn is to carry values from observation to call and to compare them. A renaming is a permutation, so
+equal values stay equal and different ones different; only what may not be relied on changes. The papers' large models
+know names from pre-training and need none of this.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from components.records.episode import Episode
+from components.training.rows import Row
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+_WORD = re.compile(r"\b[A-Z][a-z]{2,}\b")
+_DAYS_AND_COUNTS = {str(number) for number in range(1, 29)}
+_YEAR = re.compile(r"(?<!\w)\d{4}(?!\w)")
+_FORMS = ("{0}", " {0}", "{1}", "-{1}", "/{1}")
+"""How a word can stand in text, as one token: capitalised or, in addresses, small."""
+
+
+class Renaming:
+    """Permutations of token ids that keep an episode coherent.
+
+    Args:
+        episodes: the training episodes; what their policies copied into calls and reports may be renamed.
+        tokenizer: the student's.
+
+    """
+
+    def __init__(self, episodes: Sequence[Episode], tokenizer: "PreTrainedTokenizerFast") -> None:
+        self._size = len(tokenizer)
+        pools = [*_word_pools(episodes), _years(episodes), _DAYS_AND_COUNTS]
+        self._tables = [table for pool in pools for table in _forms_tables(pool, tokenizer)]
+
+    def apply(self, row: Row, generator: np.random.Generator) -> Row:
+        """The row under a random renaming; its length and weights stay."""
+        table = np.arange(self._size)
+        for forms in self._tables:
+            table[forms] = generator.permutation(forms)
+        token_ids = table[np.asarray(row.encoded.token_ids)].tolist()
+        return replace(row, encoded=replace(row.encoded, token_ids=token_ids))
+
+
+def _word_pools(episodes: Iterable[Episode]) -> list[set[str]]:
+    """Capitalised words by where they were copied to: one pool a search tool, one for reports. No word is in two."""
+    by_place: dict[str, set[str]] = {}
+    for episode in episodes:
+        for step in episode.steps:
+            if step.call is not None and (query := json.loads(step.call.arguments_json).get("query")):
+                by_place.setdefault(step.call.name, set()).update(_WORD.findall(query))
+        if episode.report is not None:
+            by_place.setdefault("", set()).update(_WORD.findall(episode.report.explanation))
+    pools: list[set[str]] = []
+    for place in sorted(by_place, reverse=True):
+        pools.append(by_place[place].difference(*pools))
+    return pools
+
+
+def _years(episodes: Iterable[Episode]) -> set[str]:
+    return {
+        year for episode in episodes if episode.report is not None for year in _YEAR.findall(episode.report.explanation)
+    }
+
+
+def _forms_tables(words: Iterable[str], tokenizer: "PreTrainedTokenizerFast") -> list[np.ndarray]:
+    """Ids of interchangeable words: int64, (words, forms), one table for each set of forms that are single tokens.
+
+    A word is exchanged only for one that can stand in all the same places, so none is renamed here and not there.
+    """
+    tables: dict[tuple[int, ...], list[list[int]]] = {}
+    for word in sorted(words):
+        encoded = [tokenizer.encode(form.format(word, word.lower())) for form in _FORMS]
+        single = tuple(index for index, ids in enumerate(encoded) if len(ids) == 1)
+        tables.setdefault(single, []).append([encoded[index][0] for index in single])
+    return [np.array(rows, dtype=np.int64) for forms, rows in tables.items() if forms and len(rows) > 1]

@@ -1,0 +1,73 @@
+import pytest
+
+from components.config.schema import PolicyParams, SftParams
+from components.policies.encoding import ChatEncoder
+from components.policies.student import build_image_processor
+from components.policies.tokenizer import train_tokenizer
+from components.records.case import Case, Verdict
+from components.records.conversation import Message, ToolSchema
+from components.records.episode import Episode, Report, Step, StepKind, Termination, Turn
+from components.records.image_bank import ImageBank
+from components.training.rows import encode_episode, turn_weights
+
+CALL = (
+    "<think>\nlook.\n</think>\n\n<tool_call>\n<function=count_objects>\n<parameter=target_object>\nkite\n"
+    "</parameter>\n</function>\n</tool_call>"
+)
+REPORT = (
+    '<think>\nreport.\n</think>\n\n<answer>\n{"verdict": "refuted", "explanation": "x", "cited": ["o1"]}\n</answer>'
+)
+PARAMS = SftParams()
+
+
+@pytest.fixture
+def encoder(tmp_path) -> ChatEncoder:
+    tokenizer = train_tokenizer([CALL, REPORT, "o1 kite: 9"] * 10, 512)
+    return ChatEncoder(tokenizer, build_image_processor(PolicyParams()), ImageBank(tmp_path))
+
+
+def table(text: str, encoder: ChatEncoder) -> list[tuple[str, float]]:
+    ids = [*encoder.tokenizer.encode(text), encoder.stop_id]
+    return list(zip(map(encoder.tokenizer.decode, ids), turn_weights(ids, encoder, PARAMS), strict=True))
+
+
+def test_calls_and_report_weigh_two_with_tags_and_stop_token_reasoning_one(encoder):
+    for text, tag in ((CALL, "<tool_call>"), (REPORT, "<answer>")):
+        rows = table(text, encoder)
+        border = next(index for index, (token, _) in enumerate(rows) if token.startswith(tag))
+        assert {weight for _, weight in rows[:border]} == {1.0}
+        assert {weight for _, weight in rows[border:]} == {2.0}
+        assert rows[-1] == ("<|im_end|>", 2.0)
+
+
+def test_a_turn_of_mere_reasoning_weighs_one_up_to_its_stop_token(encoder):
+    assert {weight for _, weight in table("<think>\nlook.\n</think>\n\n", encoder)} == {1.0}
+
+
+def step(index: int, text: str, masked: bool = False) -> Step:
+    kind = StepKind.ACTION if "tool_call" in text else StepKind.REPORT
+    return Step(index=index, kind=kind, turn=Turn(text=text), masked=masked)
+
+
+def test_only_what_the_policy_wrote_and_review_admitted_is_learned(encoder):
+    episode = Episode(
+        episode_id="c--scripted--s0", case=Case(case_id="c", image_path="p", image_sha256="0"), policy="scripted",
+        seed=0, exposed_tools=(), action_budget=24, steps=(step(0, CALL, masked=True), step(1, CALL), step(2, REPORT)),
+        report=Report(verdict=Verdict.REFUTED, explanation="x", cited=("o1",)), termination=Termination.FINISHED,
+        started_at="", duration_s=0.0,
+    )  # fmt: skip
+    messages = [
+        Message("system", "s"),
+        Message("assistant", CALL),
+        Message("tool", "o1\nkite: 0", observation_id="o1"),
+        Message("assistant", CALL),
+        Message("tool", "o2\nkite: 9", observation_id="o2"),
+        Message("assistant", REPORT),
+    ]
+    row = encode_episode(episode, messages, [ToolSchema("visit", "", {})], encoder, PARAMS)
+    masked, learned, report = row.encoded.turns
+    assert not any(row.weights[slice(*masked)])
+    assert all(row.weights[slice(*learned)])
+    assert all(row.weights[slice(*report)])
+    supervised = sum(end - start for start, end in (learned, report))
+    assert sum(weight > 0 for weight in row.weights) == supervised
