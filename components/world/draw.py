@@ -119,20 +119,21 @@ def _paste_person(image: Image.Image, scene: Scene, rng: random.Random, person_l
 
 
 def _letter(image: Image.Image, scene: Scene, style: Style) -> None:
-    """Title above, venue and date below, each on a plate."""
-    unit, draw = _unit(scene), ImageDraw.Draw(image)
-    lines = []
+    """Title above, venue and date below, each on a plate; place and size vary a little from picture to picture."""
+    unit, draw, rng = _unit(scene), ImageDraw.Draw(image), random.Random(f"letters-{scene.seed}")
+    small, lines = rng.choice((15, 16, 17)), []
     if scene.title is not None:
         draw.rectangle([0, 0, scene.width, round(32 * unit)], fill=style.band)
         lines.append((scene.title, style.title_font, 21, 16 * unit))
     if scene.venue is not None or scene.date is not None:
         draw.rectangle([0, scene.height - round(47 * unit), scene.width, scene.height], fill=style.band)
     if scene.venue is not None:
-        lines.append((scene.venue, style.text_font, 16, scene.height - 34 * unit))
+        lines.append((scene.venue, style.text_font, small, scene.height - 34 * unit))
     if scene.date is not None:
-        lines.append((scene.date, style.text_font, 16, scene.height - 13 * unit))
+        lines.append((scene.date, style.text_font, small, scene.height - 13 * unit))
     for text, face, size, y in lines:
-        _centred(draw, text, (scene.width / 2, y), face, round(size * unit), style.ink, scene.width - 16 * unit)
+        middle = (scene.width / 2 + rng.randint(-6, 6) * unit, y)
+        _centred(draw, text, middle, face, round(size * unit), style.ink, scene.width - 28 * unit)
 
 
 def _centred(
