@@ -44,13 +44,13 @@ def build_data(stage: str, request: StageRequest) -> StageOutcome:
     with closing(store, run_id):
         _link(store, run_id, params, paths)
         repro(paths.root, stage, single=request.parent_run_id is not None)
-        made = outs(paths.root, stage)
+        made = [out for out in outs(paths.root, stage) if out.path in spec.outputs]
         log_datasets(store, run_id, [out for out in outs(paths.root) if out.path in spec.inputs], "read", {})
         log_datasets(store, run_id, made, "made", {})
         metrics = report_metrics(paths, stage, made)
         log_metrics(store, run_id, metrics)
         set_tags(store, run_id, identity_tags(params, paths))
-    outcome = _outcome(stage, run_id, started, made != before, metrics)
+    outcome = _outcome(stage, run_id, started, outs(paths.root, stage) != before, metrics)
     say(f"{stage}: done in {outcome.seconds:.1f} s{'' if outcome.worked else ', data unchanged'}")
     return outcome
 

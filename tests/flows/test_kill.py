@@ -28,6 +28,7 @@ def test_a_cancelled_flow_ends_its_stage_and_closes_its_run(checkout: Paths, sto
     (checkout.root / "make.py").write_text(
         "import os, time; open('pid.new', 'w').write(str(os.getpid())); os.rename('pid.new', 'pid'); time.sleep(600)"
     )
+    checkout.work.mkdir()
     environment = os.environ | flow_environment(checkout, Settings()) | {"PYTHONPATH": str(ROOT)}
     process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(checkout.root)], env=environment)
     while not marker.exists():
