@@ -59,7 +59,7 @@ def _inputs(spec: StageSpec, paths: Paths) -> list[Out]:
 
 
 def _sft(spec: StageSpec, params: Params, paths: Paths, store: Store, run_id: str) -> dict[str, float]:
-    with MetricStream(store, run_id, "train/loss") as stream:
+    with MetricStream(store, run_id, "train/loss", params.sft.checkpoint_steps) as stream:
         progress = TrainingProgress(params.sft.steps, stream)
         metrics: dict[str, float] = spec.load()(params, paths, progress).metrics
     log_metrics(store, run_id, metrics, params.sft.steps)

@@ -22,11 +22,13 @@ class MetricStream:
         store: where to.
         run_id: the run that is logged to.
         key: a metric of every step. Steps that an earlier, killed process has logged are not logged again.
+        checkpoint_steps: steps between checkpoints. What has led to a checkpoint is written with it: a resumed run
+            does not pass through those steps again.
 
     """
 
-    def __init__(self, store: Store, run_id: str, key: str) -> None:
-        self._store, self._run_id = store, run_id
+    def __init__(self, store: Store, run_id: str, key: str, checkpoint_steps: int) -> None:
+        self._store, self._run_id, self._checkpoint_steps = store, run_id, checkpoint_steps
         self._after = last_step(store, run_id, key)
         self._points: list[Metric] = []
         self._flushed = time.monotonic()
@@ -45,7 +47,8 @@ class MetricStream:
             return
         now = get_current_time_millis()
         self._points.extend(Metric(key, float(value), now, step) for key, value in metrics.items())
-        if len(self._points) >= FLUSH_POINTS or time.monotonic() - self._flushed >= FLUSH_INTERVAL_S:
+        saved = step % self._checkpoint_steps == 0
+        if saved or len(self._points) >= FLUSH_POINTS or time.monotonic() - self._flushed >= FLUSH_INTERVAL_S:
             self.flush()
 
     def flush(self) -> None:

@@ -3,11 +3,14 @@
 Everything is asserted on what MLflow, DVC and the checkout contain afterwards.
 """
 
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import time
 from collections import Counter
+from contextlib import closing
 from typing import NamedTuple
 
 import psutil
@@ -62,11 +65,21 @@ def logged_steps(store: Store) -> list[int]:
     return [point.step for point in store.client.get_metric_history(sft.info.run_id, "train/loss")]
 
 
+def steps_in_database(checkout: Checkout) -> int:
+    """Training steps that MLflow has, read beside the run that is writing them."""
+    with (
+        contextlib.suppress(sqlite3.OperationalError),
+        closing(sqlite3.connect(checkout.paths.root / "mlflow.db")) as db,
+    ):
+        return int(db.execute("SELECT COUNT(*) FROM metrics WHERE key = 'train/loss'").fetchone()[0])
+    return 0
+
+
 def kill_in_training(checkout: Checkout) -> None:
-    """Start a run, wait for its first checkpoint, and kill it outright."""
+    """Start a run, wait for the metrics of its first checkpoint, and kill it outright."""
     process = checkout.start("run")
     deadline = time.monotonic() + PATIENCE_S
-    while not list(checkout.paths.work.glob("sft/*/checkpoint.pt")):
+    while steps_in_database(checkout) < 2:
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline
         time.sleep(0.05)

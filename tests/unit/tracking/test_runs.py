@@ -104,13 +104,21 @@ def test_an_over_long_parameter_does_not_stop_the_rest(store: Store) -> None:
 
 def test_a_resumed_stream_repeats_no_step(store: Store) -> None:
     run_id = open_run(store, "sft", "identity")
-    with MetricStream(store, run_id, "train/loss") as stream:
+    with MetricStream(store, run_id, "train/loss", 100) as stream:
         for step in range(1, 8):
             stream(step, {"train/loss": 1.0 / step, "train/lr": 0.1})
-    with MetricStream(store, run_id, "train/loss") as stream:
+    with MetricStream(store, run_id, "train/loss", 100) as stream:
         for step in range(5, 11):
             stream(step, {"train/loss": 1.0 / step, "train/lr": 0.1})
     assert [point.step for point in store.client.get_metric_history(run_id, "train/loss")] == list(range(1, 11))
+
+
+def test_what_led_to_a_checkpoint_is_written_with_it(store: Store) -> None:
+    run_id = open_run(store, "sft", "identity")
+    stream = MetricStream(store, run_id, "train/loss", 2)
+    for step in (1, 2, 3):
+        stream(step, {"train/loss": 1.0})
+    assert [point.step for point in store.client.get_metric_history(run_id, "train/loss")] == [1, 2]
 
 
 def test_datasets_carry_the_digests_of_dvc(store: Store) -> None:
