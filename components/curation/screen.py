@@ -10,7 +10,6 @@ from PIL import Image
 
 from components.curation.render import Candidate
 from components.records.case import Split
-from components.records.kinds import pair_of
 from components.tools import vision
 from components.tools.ocr import OcrEngine
 
@@ -74,8 +73,8 @@ class Screen:
             yield Reason.EXTRA_TEXT
 
     def _seen(self, candidate: Candidate) -> Iterator[Reason]:
-        kind, count = candidate.scene.kind, candidate.depicted.count
-        if any(vision.count_kind(candidate.image, name) != count * (name == kind) for name in pair_of(kind)):
+        counts = vision.count_all(candidate.image)
+        if {kind: count for kind, count in counts.items() if count} != {candidate.scene.kind: candidate.depicted.count}:
             yield Reason.COUNT_UNCLEAR
         depicted, documented = candidate.depicted.host.person_id, candidate.documented.host.person_id
         expected = {documented: "different", depicted: "same"}  # in a faithful picture both are one person

@@ -20,6 +20,7 @@ __all__ = [
     "FaceComparison",
     "Glance",
     "compare_faces",
+    "count_all",
     "count_kind",
     "find_face",
     "glance",
@@ -66,10 +67,20 @@ def count_kind(image: Image.Image, kind: str) -> int:
         ValueError: the kind is not one of `KINDS`.
 
     """
+    return vision_objects.count_things(_things(image), kind)
+
+
+def count_all(image: Image.Image) -> dict[str, int]:
+    """How many things of every kind a picture shows, from one look."""
+    things = _things(image)
+    return {kind: vision_objects.count_things(things, kind) for kind in KINDS}
+
+
+def _things(image: Image.Image) -> list[vision_objects.Thing]:
     pixels = _pixels(image)
     face = vision_faces.find_face(pixels)
     person = vision_faces.face_mask(face, pixels.shape) if face else None
-    return vision_objects.count_things(vision_objects.find_things(pixels, person), kind)
+    return vision_objects.find_things(pixels, person)
 
 
 def find_face(image: Image.Image) -> Box | None:
