@@ -22,6 +22,7 @@ from components.tracking.tags import identity_tags
 from flows.benchmark_flow import benchmark
 from flows.console import say
 from flows.contract import HERE, ChainOutcome, StageOutcome, StageRequest
+from flows.dead_runs import close_dead_flow_runs
 from flows.episodes_flow import episodes
 from flows.evaluation_flow import evaluation
 from flows.leftover import remember_server
@@ -39,8 +40,11 @@ def full(request: StageRequest = HERE) -> ChainOutcome:
     """Bring every stage up to date, in order."""
     paths = Paths(Path(request.root).resolve())
     params = load_params(paths.params)
-    remember_server(paths)
-    store = open_store(paths, params.tracking.experiment, load_settings())
+    settings = load_settings()
+    if settings.prefect_api_url is None:
+        remember_server(paths)
+        close_dead_flow_runs()
+    store = open_store(paths, params.tracking.experiment, settings)
     run_id = _open_parent(store, params, paths)
     with closing(store, run_id):
         child = StageRequest(root=str(paths.root), parent_run_id=run_id)

@@ -1,4 +1,4 @@
-"""Prefect's embedded server outlives a run that is killed outright. The next run ends it."""
+"""Prefect's embedded server outlives a run that is killed outright. The next run ends it; Prefect is not loaded yet."""
 
 import contextlib
 from pathlib import Path
