@@ -77,12 +77,12 @@ STAGES: tuple[StageSpec, ...] = (
     ),
     StageSpec(
         "policy",
-        "components.policies.build:build_policy",
-        ("policy",),
-        ("components/agent", "components/policies", "components/records", "components/tools"),
+        "components.training.base:build_policy",
+        ("policy", "drills"),
+        ("components/agent", "components/policies", "components/records", "components/tools", "components/training"),
         ("data/reviewed",),
         ("models/base",),
-        summary="make the untrained student and its tokenizer",
+        summary="make the student before fine-tuning, and its tokenizer",
     ),
     StageSpec(
         "sft",

@@ -84,14 +84,14 @@ class ReviewParams(Section):
 
 
 class PolicyParams(Section):
-    """Stage `policy`: the untrained student, its tokenizer and its chat template."""
+    """Stage `policy`: the student before fine-tuning, its tokenizer and its chat template."""
 
     seed: int = 17
-    vocab_size: Annotated[int, Field(ge=512)] = 2048
+    vocab_size: Annotated[int, Field(ge=512)] = 2560
     hidden_size: Count = 128
     layers: Count = 3
     heads: Count = 4
-    intermediate_size: Count = 384
+    intermediate_size: Count = 128
     vision_depth: Count = 2
     vision_hidden_size: Count = 64
     vision_heads: Count = 4
@@ -101,19 +101,44 @@ class PolicyParams(Section):
     """Longest episode in tokens; a longer one is rejected and counted, never cut."""
 
 
-class SftParams(Section):
+class OptimizerParams(Section):
+    """What every training loop shares."""
+
+    learning_rate: Annotated[float, Field(gt=0)] = 4e-3
+    """AdamW's, for embeddings, norms and biases."""
+    muon_learning_rate: Annotated[float, Field(gt=0)] = 2e-2
+    """Muon's, for weight matrices."""
+    weight_decay: Annotated[float, Field(ge=0)] = 0.01
+    threads: Count = 2
+    """CPU threads of torch."""
+
+
+class DrillParams(OptimizerParams):
+    """Drills in copying and comparing, in stage `policy`: they stand in for a large model's pre-training."""
+
+    seed: int = 29
+    copy_steps: Annotated[int, Field(ge=0)] = 190
+    """Optimizer steps of copying alone."""
+    compare_steps: Annotated[int, Field(ge=0)] = 260
+    """Optimizer steps that follow, two thirds comparing."""
+    batch_size: Count = 32
+    """Sequences per step."""
+    length: Count = 48
+    """Tokens that are said twice in a copying sequence."""
+
+
+class SftParams(OptimizerParams):
     """Stage `sft`: supervised fine-tuning on reviewed episodes."""
 
     seed: int = 19
-    steps: Count = 900
-    batch_size: Count = 16
+    steps: Count = 400
+    """Optimizer steps."""
+    batch_size: Count = 8
     """Episodes per optimizer step."""
-    learning_rate: Annotated[float, Field(gt=0)] = 2e-3
-    """AdamW's, for embeddings, norms and biases."""
-    muon_learning_rate: Annotated[float, Field(gt=0)] = 1e-2
-    """Muon's, for weight matrices."""
     warmup_share: Share = 0.05
-    weight_decay: Annotated[float, Field(ge=0)] = 0.01
+    """Share of steps over which the learning rate rises; it falls to zero over the rest."""
+    renaming: bool = True
+    """Swap names and numbers consistently within an episode each time it is used, so that none is learned by heart."""
     tool_call_weight: Annotated[float, Field(ge=0)] = 2.0
     """Loss weight of tokens in tool calls, tags included."""
     report_weight: Annotated[float, Field(ge=0)] = 2.0
@@ -122,8 +147,6 @@ class SftParams(Section):
     """Loss weight of other tokens the policy writes."""
     checkpoint_steps: Count = 100
     """Optimizer steps between checkpoints."""
-    threads: Count = 2
-    """CPU threads of torch."""
 
 
 class EvaluationParams(Section):
@@ -158,6 +181,7 @@ class Params(Section):
     episodes: EpisodeParams = EpisodeParams()
     review: ReviewParams = ReviewParams()
     policy: PolicyParams = PolicyParams()
+    drills: DrillParams = DrillParams()
     sft: SftParams = SftParams()
     evaluation: EvaluationParams = EvaluationParams()
     tracking: TrackingParams = TrackingParams()

@@ -125,7 +125,7 @@ class Inquiry:
         ocr = self._last("crop_and_inspect" if self._made("crop_and_inspect") else "ocr_with_position")
         pairs = [("date", self.printed.date, page.date, ocr), ("venue", self.printed.venue, page.venue, ocr)]
         if self.count is not None:
-            pairs.append(("count", read_count(self.count.text), page.count, self.count))
+            pairs.append(("count", read_count(self.count.text), page.number, self.count))
         found = [
             Finding(
                 f"{name} {shown} vs {known} {'same' if shown == known else 'differs'}",

@@ -42,7 +42,7 @@ class Documented(NamedTuple):
     date: str
     venue: str
     host: str
-    count: str
+    number: str
     picture_url: str
 
 
@@ -80,7 +80,7 @@ def read_page(text: str) -> Documented:
         date=next(iter(_DATE.findall(text)), ""),
         venue=_first(_VENUE.search(text)),
         host=_first(host),
-        count=next(things, ""),
+        number=next(things, ""),
         picture_url=_first(_PICTURE.search(text)),
     )
 

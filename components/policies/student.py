@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 PATCH_SIZE = 16
 MERGE_SIZE = 2
 TEMPORAL_PATCH_SIZE = 2
+ATTENTION_BIAS_STD = 0.5
 
 
 def build_student(params: PolicyParams, tokenizer: "PreTrainedTokenizerFast") -> "Qwen3_5ForConditionalGeneration":
@@ -36,6 +37,7 @@ def build_student(params: PolicyParams, tokenizer: "PreTrainedTokenizerFast") ->
             "layer_types": ["full_attention"] * params.layers,
             "max_position_embeddings": 4 * params.max_length,
             "tie_word_embeddings": True,
+            "attention_bias": True,
             "rope_parameters": _rope(head_dim),
             "pad_token_id": ids(PAD),
             "eos_token_id": ids(IM_END),
@@ -60,6 +62,10 @@ def build_student(params: PolicyParams, tokenizer: "PreTrainedTokenizerFast") ->
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(params.seed)
         model = Qwen3_5ForConditionalGeneration(config)
+        for layer in model.model.language_model.layers:
+            # Attention to a fixed distance needs a part of query and key that no token changes.
+            torch.nn.init.normal_(layer.self_attn.q_proj.bias, std=ATTENTION_BIAS_STD)
+            torch.nn.init.normal_(layer.self_attn.k_proj.bias, std=ATTENTION_BIAS_STD)
     model.generation_config.eos_token_id = ids(IM_END)
     model.generation_config.pad_token_id = ids(PAD)
     return model

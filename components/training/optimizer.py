@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from components.config.schema import SftParams
+from components.config.schema import OptimizerParams
 
 if TYPE_CHECKING:
     import torch
@@ -15,7 +15,7 @@ class MuonWithAdamW:
     patch projection, norms and biases, for which that makes no sense, take AdamW.
     """
 
-    def __init__(self, model: "torch.nn.Module", params: SftParams) -> None:
+    def __init__(self, model: "torch.nn.Module", params: OptimizerParams) -> None:
         import torch
 
         from components.training.muon import Muon

@@ -41,6 +41,11 @@ class Renaming:
         pools = [*_word_pools(episodes), _years(episodes), _DAYS_AND_COUNTS]
         self._tables = [table for pool in pools for table in _forms_tables(pool, tokenizer)]
 
+    @property
+    def ids(self) -> np.ndarray:
+        """Every id that may be renamed: int64, sorted."""
+        return np.unique(np.concatenate([table.ravel() for table in self._tables]))
+
     def apply(self, row: Row, generator: np.random.Generator) -> Row:
         """The row under a random renaming; its length and weights stay."""
         table = np.arange(self._size)

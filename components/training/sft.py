@@ -24,6 +24,7 @@ from components.storage.atomic import replace_folder
 from components.storage.identity import digest_params, digest_tree, digest_value
 from components.tools.registry import schemas_for
 from components.training.loop import OnStep, Trainer
+from components.training.renaming import Renaming
 from components.training.rows import Row, encode_episode
 
 ROLLING = 25
@@ -50,10 +51,12 @@ def train_sft(params: Params, paths: Paths, on_step: OnStep) -> SftResult:
     model, tokenizer, image_processor = load_student(paths.base_policy)
     bank = ImageBank(paths.episodes, also=[paths.benchmark, paths.web])
     encoder = ChatEncoder(tokenizer, image_processor, bank)
-    rows, rejected = build_rows(read_episodes(paths.reviewed / "episodes.parquet"), encoder, params)
+    episodes = read_episodes(paths.reviewed / "episodes.parquet")
+    rows, rejected = build_rows(episodes, encoder, params)
     if not rows:
         raise EviflowError("no reviewed episode fits the student; raise policy.max_length or look at reports/data")
-    trainer = Trainer(model, encoder, rows, params.sft, work / "checkpoint.pt")
+    renaming = Renaming(episodes, tokenizer).apply if params.sft.renaming else None
+    trainer = Trainer(model, encoder, rows, params.sft, work / "checkpoint.pt", renaming)
     trainer.run(on_step)
     with replace_folder(paths.sft_policy) as folder:
         save_student(folder, model.eval(), tokenizer, image_processor)

@@ -1,6 +1,11 @@
-"""Stage `policy`: the untrained student, with a tokenizer learned from the reviewed training episodes."""
+"""Stage `policy`: the student before fine-tuning, with a tokenizer learned from the reviewed training episodes.
+
+eviflow stage policy
+"""
 
 from collections.abc import Sequence
+
+from rich.progress import Progress, TimeElapsedColumn
 
 from components.agent.render import messages_of
 from components.config.paths import Paths
@@ -12,6 +17,8 @@ from components.records.episode import Episode
 from components.records.shards import read_episodes
 from components.storage.atomic import replace_folder
 from components.tools.registry import schemas_for
+from components.training.drills import run_drills, vocabulary
+from components.training.renaming import Renaming
 
 
 class PolicySummary(Record):
@@ -21,16 +28,22 @@ class PolicySummary(Record):
     """Trainable weights."""
     vocab_size: int
     """Entries of the tokenizer."""
+    drill_losses: dict[str, float]
+    """Of the last drills, nats per token: `copy` and `compare`; near zero when the student has learned them."""
 
 
 def build_policy(params: Params, paths: Paths) -> PolicySummary:
-    """Learn the tokenizer, draw the weights, and write both to `paths.base_policy` as a Hugging Face folder."""
+    """Learn the tokenizer, draw the weights, drill them, and write a Hugging Face folder to `paths.base_policy`."""
     episodes = read_episodes(paths.reviewed / "episodes.parquet")
     tokenizer = train_tokenizer(_rendered(episodes), params.policy.vocab_size)
     model = build_student(params.policy, tokenizer)
+    words = vocabulary(Renaming(episodes, tokenizer).ids, tokenizer)
+    with Progress(*Progress.get_default_columns(), TimeElapsedColumn()) as progress:
+        task = progress.add_task("drills", total=params.drills.copy_steps + params.drills.compare_steps)
+        losses = run_drills(model, words, params.drills, lambda step: progress.update(task, completed=step))
     with replace_folder(paths.base_policy) as folder:
-        save_student(folder, model, tokenizer, build_image_processor(params.policy))
-    return PolicySummary(parameters=model.num_parameters(), vocab_size=len(tokenizer))
+        save_student(folder, model.eval(), tokenizer, build_image_processor(params.policy))
+    return PolicySummary(parameters=model.num_parameters(), vocab_size=len(tokenizer), drill_losses=losses)
 
 
 def _rendered(episodes: Sequence[Episode]) -> list[str]:

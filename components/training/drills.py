@@ -1,0 +1,154 @@
+"""Drills: the micro student's stand-in for the pre-training that a large model brings.
+
+A student drawn from random numbers can neither carry a name from one place to another nor tell whether two names are
+the same. Attention that finds an earlier occurrence and copies what followed (an induction head; Olsson et al., 2022)
+forms late and all at once, and in whole episodes, where few tokens are copies, later than there is time for. Sequences
+of random names said twice are nothing but copies, so there it forms in half a minute; then pairs of names, each with
+the word for same or different behind it, teach comparing. The drills hold no fact of the world: names and numbers are
+drawn uniformly, and no picture, question or answer occurs in them.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from components.config.schema import DrillParams
+from components.training.losses import weighted_cross_entropy_sum
+from components.training.optimizer import MuonWithAdamW
+
+if TYPE_CHECKING:
+    import torch
+
+WARMUP_STEPS = 20
+LONGEST_GAP = 24
+LONGEST_NAME = 3
+CHANGED_SHARE = 0.6
+"""Of the tokens of a name that differs."""
+
+VERSUS, SAME, DIFFERENT, NEXT = " vs", " same", " differs", ";"
+
+
+class Vocabulary(NamedTuple):
+    """The ids that drills are made of."""
+
+    names: np.ndarray
+    """int64; whatever can be part of a name, a date or a count."""
+    versus: int
+    same: int
+    different: int
+    next: int
+
+
+class Batch(NamedTuple):
+    """The sequences of one step."""
+
+    token_ids: np.ndarray
+    """int64, (sequences, tokens)."""
+    copied: np.ndarray
+    """bool, the same shape: tokens that follow from an earlier telling."""
+    judged: np.ndarray
+    """bool, the same shape: the word for same or different."""
+
+
+def vocabulary(names: np.ndarray, tokenizer: Any) -> Vocabulary:
+    """The drills' ids; raises ValueError when the tokenizer splits one of the fixed words."""
+    words = [tokenizer.encode(word) for word in (VERSUS, SAME, DIFFERENT, NEXT)]
+    if any(len(ids) != 1 for ids in words):
+        raise ValueError("the tokenizer splits a word of the comparison drills; train it on reviewed episodes")
+    return Vocabulary(names, *(ids[0] for ids in words))
+
+
+def drill_batch(step: int, words: Vocabulary, params: DrillParams) -> Batch:
+    """The sequences of a 0-based step, which with the seed determines them: copies, later mostly comparisons."""
+    generator = np.random.default_rng([params.seed, step])
+    compares = 0 if step < params.copy_steps else params.batch_size * 2 // 3
+    told_twice, copied = _copies(params.batch_size - compares, words, params.length, generator)
+    pairs, judged = _comparisons(compares, told_twice.shape[1], words, generator)
+    nothing = np.zeros_like(told_twice, dtype=bool)
+    return Batch(
+        np.concatenate([told_twice, pairs]),
+        np.concatenate([copied, np.zeros_like(judged)]),
+        np.concatenate([nothing, judged]),
+    )
+
+
+def _copies(
+    count: int, words: Vocabulary, length: int, generator: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """`length` names, some others, the same again; all of the second telling but its first token can be known."""
+    gap = int(generator.integers(0, LONGEST_GAP))
+    told = generator.choice(words.names, (count, length))
+    sequences = np.concatenate([told, generator.choice(words.names, (count, gap)), told], axis=1)
+    copied = np.zeros_like(sequences, dtype=bool)
+    copied[:, length + gap + 1 :] = True
+    return sequences, copied
+
+
+def _comparisons(
+    count: int, length: int, words: Vocabulary, generator: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Chains of `NAME vs NAME same; NAME vs OTHER differs;`, cut to `length` tokens."""
+    sequences = np.zeros((count, length), dtype=np.int64)
+    for row in sequences:
+        chain: list[int] = []
+        while len(chain) < length:
+            first, second = _pair(words.names, generator)
+            word = words.same if first == second else words.different
+            chain += [*first, words.versus, *second, word, words.next]
+        row[:] = chain[:length]
+    return sequences, (sequences == words.same) | (sequences == words.different)
+
+
+def _pair(names: np.ndarray, generator: np.random.Generator) -> tuple[list[int], list[int]]:
+    first = generator.choice(names, generator.integers(1, LONGEST_NAME + 1))
+    second = first.copy()
+    if generator.random() < 0.5:
+        changed = generator.random(len(first)) < CHANGED_SHARE
+        changed[generator.integers(len(first))] = True
+        second[changed] = generator.choice(names, changed.sum())
+    return first.tolist(), second.tolist()
+
+
+def run_drills(
+    model: Any, words: Vocabulary, params: DrillParams, on_step: Callable[[int], None] = lambda step: None
+) -> dict[str, float]:
+    """Train `model` in place; returns the losses of the last step that had each part, nats per token.
+
+    Args:
+        model: the student.
+        words: the ids to make drills of.
+        params: sizes, steps, seed and optimizer.
+        on_step: called after each step with its 1-based number.
+
+    """
+    import torch
+
+    torch.set_num_threads(params.threads)
+    torch.use_deterministic_algorithms(True)
+    model.train()
+    optimizer = MuonWithAdamW(model, params)
+    losses: dict[str, float] = {}
+    for step in range(params.copy_steps + params.compare_steps):
+        parts = _losses(model, drill_batch(step, words, params))
+        torch.stack(list(parts.values())).sum().backward()
+        optimizer.step(min(1.0, (step + 1) / WARMUP_STEPS))
+        losses |= {name: float(loss.detach()) for name, loss in parts.items()}
+        on_step(step + 1)
+    return losses
+
+
+def _losses(model: Any, batch: Batch) -> dict[str, "torch.Tensor"]:
+    """The mean loss of copied tokens and of judgements, as far as the batch has any."""
+    import torch
+
+    token_ids = torch.from_numpy(batch.token_ids)
+    hidden = model.model.language_model(input_ids=token_ids, use_cache=False).last_hidden_state[:, :-1]
+    losses = {}
+    for name, mask in (("copy", batch.copied), ("compare", batch.judged)):
+        where = torch.from_numpy(mask)[:, 1:]
+        targets = token_ids[:, 1:][where]
+        if targets.numel():
+            weights = torch.full((targets.numel(),), 1 / targets.numel())
+            losses[name] = weighted_cross_entropy_sum(hidden[where], model.lm_head.weight, targets, weights)
+    return losses
