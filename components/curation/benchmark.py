@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from components.config.schema import Params
 from components.curation.plan import CasePlan, plan_cases
+from components.curation.readahead import reading_ahead
 from components.curation.render import Candidate, gold_record, render
 from components.curation.screen import Reason, Screen
 from components.errors import EviflowError
@@ -92,17 +93,18 @@ class Screened:
         )
 
 
-def make_cases(facts: Facts, params: Params, screen: Screen, bank: ImageBank) -> Screened:
+def make_cases(facts: Facts, params: Params, screen: Screen, bank: ImageBank, cache: Path) -> Screened:
     """Draw and screen every planned case; pictures of those that are taken go into `bank`."""
     plans = plan_cases(facts, params.benchmark)
     result = Screened(planned=len(plans))
-    for plan in track(plans, "drawing and screening cases", len(plans)):
-        candidate = _first_taken(plan, facts, params, screen, result)
-        if candidate is not None:
-            digest = bank.put(candidate.data)
-            result.cases.append(Case(case_id=plan.case_id, image_path=asset_path(digest), image_sha256=digest))
-            result.golds.append(gold_record(candidate))
-            result.untitled[plan.event.split] += not plan.titled
+    with reading_ahead(plans, facts, params, cache) as ready:
+        for plan in track(ready, "drawing and screening cases", len(plans)):
+            candidate = _first_taken(plan, facts, params, screen, result)
+            if candidate is not None:
+                digest = bank.put(candidate.data)
+                result.cases.append(Case(case_id=plan.case_id, image_path=asset_path(digest), image_sha256=digest))
+                result.golds.append(gold_record(candidate))
+                result.untitled[plan.event.split] += not plan.titled
     return result
 
 

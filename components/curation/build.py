@@ -64,7 +64,7 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
     facts = read_facts(paths.facts)
     screen = Screen(OcrEngine(params.tools, paths.cache), portraits(facts, paths.web))
     with replace_folder(paths.benchmark) as folder, replace_folder(paths.gold) as private:
-        screened = make_cases(facts, params, screen, ImageBank(folder))
+        screened = make_cases(facts, params, screen, ImageBank(folder), paths.cache)
         for split in Split:
             cases, golds = screened.of(split)
             write_jsonl(folder / f"{split.value}.jsonl", cases)

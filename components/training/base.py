@@ -5,6 +5,7 @@ eviflow stage policy
 
 from collections.abc import Sequence
 
+from rich.console import Console
 from rich.progress import Progress, TimeElapsedColumn
 
 from components.agent.render import messages_of
@@ -38,7 +39,9 @@ def build_policy(params: Params, paths: Paths) -> PolicySummary:
     tokenizer = train_tokenizer(_rendered(episodes), params.policy.vocab_size)
     model = build_student(params.policy, tokenizer)
     words = vocabulary(Renaming(episodes, tokenizer).ids, tokenizer)
-    with Progress(*Progress.get_default_columns(), TimeElapsedColumn()) as progress:
+    console = Console(stderr=True)
+    columns = (*Progress.get_default_columns(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("drills", total=params.drills.copy_steps + params.drills.compare_steps)
         losses = run_drills(model, words, params.drills, lambda step: progress.update(task, completed=step))
     with replace_folder(paths.base_policy) as folder:

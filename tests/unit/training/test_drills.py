@@ -1,0 +1,113 @@
+import json
+
+import numpy as np
+import pytest
+
+from components.config.schema import DrillParams, PolicyParams
+from components.policies.encoding import Encoded
+from components.policies.student import build_student
+from components.policies.tokenizer import train_tokenizer
+from components.records.case import Case, Verdict
+from components.records.episode import Episode, Report, Step, StepKind, Termination, ToolCall, Turn
+from components.training.drills import drill_batch, run_drills, vocabulary
+from components.training.renaming import Renaming
+from components.training.rows import Row
+
+
+def slug(title: str) -> str:
+    return title.lower().replace(" ", "-")
+
+
+TITLES = ("Harvest Gala", "Autumn Fair", "Copper Parade", "Maple Summit")
+TEXTS = [
+    f"{title}\nhttps://{slug(title)}.example/{year} on {day} March {year} count {day} vs 9 same; 7 vs 9 differs;"
+    for title in TITLES
+    for year in (2031, 2032)
+    for day in (12, 15)
+]
+TINY = PolicyParams(
+    vocab_size=640, hidden_size=32, layers=2, heads=2, intermediate_size=32, vision_depth=1, vision_hidden_size=16,
+    vision_heads=2,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return train_tokenizer(TEXTS * 4, TINY.vocab_size)
+
+
+def episode(title: str) -> Episode:
+    call = ToolCall(name="text_search", arguments_json=json.dumps({"query": title}))
+    report = Report(verdict=Verdict.REFUTED, explanation="date 12 March 2031 vs 15 March 2032 differs", cited=("o1",))
+    return Episode(
+        episode_id=f"{title}--scripted--s0", case=Case(case_id=title, image_path="p", image_sha256="0"),
+        policy="scripted", seed=0, exposed_tools=("text_search",), action_budget=24,
+        steps=(Step(index=0, kind=StepKind.ACTION, turn=Turn(text=""), call=call),), report=report,
+        termination=Termination.FINISHED, started_at="", duration_s=0.0,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def renaming(tokenizer) -> Renaming:
+    return Renaming([episode(title) for title in TITLES], tokenizer)
+
+
+def row(text: str, tokenizer) -> Row:
+    ids = tokenizer.encode(text)
+    return Row("e", Encoded(ids, [], []), [1.0] * len(ids))
+
+
+def test_a_renaming_keeps_what_is_equal_equal_and_what_differs_different(renaming, tokenizer):
+    before = row("Harvest Gala\nHarvest Fair\nharvest-gala\n12 2031 12 15", tokenizer)
+    for seed in range(20):
+        after = renaming.apply(before, np.random.default_rng(seed))
+        pairs = set(zip(before.encoded.token_ids, after.encoded.token_ids, strict=True))
+        assert len(pairs) == len({old for old, _ in pairs}) == len({new for _, new in pairs})
+        words = tokenizer.decode(after.encoded.token_ids).split("\n")
+        assert words[2] == words[0].lower().replace(" ", "-")
+        assert after.weights == before.weights
+
+
+def test_a_renaming_changes_names_and_leaves_everything_else(renaming, tokenizer):
+    before = row("Harvest Gala same; differs vs https://", tokenizer)
+    texts = {
+        tokenizer.decode(renaming.apply(before, np.random.default_rng(seed)).encoded.token_ids) for seed in range(20)
+    }
+    assert len(texts) > 3
+    assert all(text.endswith(" same; differs vs https://") for text in texts)
+
+
+def test_drills_are_made_of_names_alone_and_judge_rightly(renaming, tokenizer):
+    words = vocabulary(renaming.ids, tokenizer)
+    params = DrillParams(copy_steps=1, compare_steps=1, batch_size=6, length=8)
+    copies, mixed = drill_batch(0, words, params), drill_batch(1, words, params)
+    assert not copies.judged.any()
+    assert set(copies.token_ids.ravel()) <= set(renaming.ids.tolist())
+    length = copies.token_ids.shape[1]
+    for position in range(length - 7, length):
+        assert copies.copied[:, position].all()
+        assert (copies.token_ids[:, position] == copies.token_ids[:, position - (length - 8)]).all()
+    assert mixed.judged.any()
+    for chain in tokenizer.batch_decode(mixed.token_ids[2:]):
+        for clause in chain.split(";")[:-1]:
+            if " vs" in clause and clause.endswith((" same", " differs")):
+                shown, known = clause.rsplit(" ", 1)[0].split(" vs", 1)
+                assert (shown.split() == known.split()) == clause.endswith(" same")
+
+
+def test_a_batch_follows_from_seed_and_step(renaming, tokenizer):
+    words = vocabulary(renaming.ids, tokenizer)
+    params = DrillParams(copy_steps=2, compare_steps=2, batch_size=3, length=8)
+    assert (drill_batch(3, words, params).token_ids == drill_batch(3, words, params).token_ids).all()
+    assert drill_batch(0, words, params).token_ids.tolist() != drill_batch(1, words, params).token_ids.tolist()
+
+
+def test_drilling_lowers_both_losses(renaming, tokenizer):
+    words = vocabulary(renaming.ids, tokenizer)
+    short = DrillParams(copy_steps=0, compare_steps=1, batch_size=6, length=8)
+    longer = short.model_copy(update={"compare_steps": 40})
+    first = run_drills(build_student(TINY, tokenizer), words, short)
+    last = run_drills(build_student(TINY, tokenizer), words, longer)
+    assert set(first) == {"copy", "compare"}
+    assert last["copy"] < first["copy"] - 1
+    assert last["compare"] < first["compare"] - 1
