@@ -119,7 +119,7 @@ class DrillParams(OptimizerParams):
     seed: int = 29
     copy_steps: Annotated[int, Field(ge=0)] = 190
     """Optimizer steps of copying alone."""
-    compare_steps: Annotated[int, Field(ge=0)] = 260
+    compare_steps: Annotated[int, Field(ge=0)] = 300
     """Optimizer steps that follow, two thirds comparing."""
     batch_size: Count = 32
     """Sequences per step."""
@@ -131,7 +131,7 @@ class SftParams(OptimizerParams):
     """Stage `sft`: supervised fine-tuning on reviewed episodes."""
 
     seed: int = 19
-    steps: Count = 400
+    steps: Count = 420
     """Optimizer steps."""
     batch_size: Count = 8
     """Episodes per optimizer step."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from components.policies.reading import (
@@ -71,7 +71,7 @@ class Inquiry:
         for step in (*steps, self._find_record, self._judge_record, self._check_host):
             move = step()
             if move is not None and move.tool in self._callable:
-                return move
+                return replace(move, thought=f"{self._note}{move.thought}")
         return Move(f"{self._summary} finish.", "finish_investigation", {"rationale": self._rationale})
 
     def report(self) -> Report:
@@ -195,6 +195,16 @@ class Inquiry:
         return Move(thought, "visit", {"url": self.candidates[0].url}) if self.candidates else None
 
     # How to say it.
+
+    @property
+    def _note(self) -> str:
+        """What the last look at the picture established, written down by name to be compared later."""
+        last = self._calls[-1] if self._calls else None
+        if last is None or not last.observation_id:
+            return ""
+        if last.tool in ("ocr_with_position", "crop_and_inspect") and self.printed.date:
+            return f"date {self.printed.date}; venue {self.printed.venue}. "
+        return f"see count {read_count(last.text)}. " if last is self.count else ""
 
     @property
     def _summary(self) -> str:

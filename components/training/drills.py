@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 WARMUP_STEPS = 20
 LONGEST_GAP = 24
-LONGEST_NAME = 3
 CHANGED_SHARE = 0.6
-"""Of the tokens of a name that differs."""
+"""Of the names in a value that differs."""
 
-VERSUS, SAME, DIFFERENT, NEXT = " vs", " same", " differs", ";"
+VERSUS, SAME, DIFFERENT, NEXT, SPACE = " vs", " same", " differs", ";", " "
+SHAPES = ("n", "nn", "nnn", "sn", "snnsn")
+"""Values as names (n) and spaces (s): a word, two, three, a number, a date."""
 
 
 class Vocabulary(NamedTuple):
@@ -38,6 +39,7 @@ class Vocabulary(NamedTuple):
     same: int
     different: int
     next: int
+    space: int
 
 
 class Batch(NamedTuple):
@@ -53,7 +55,7 @@ class Batch(NamedTuple):
 
 def vocabulary(names: np.ndarray, tokenizer: Any) -> Vocabulary:
     """The drills' ids; raises ValueError when the tokenizer splits one of the fixed words."""
-    words = [tokenizer.encode(word) for word in (VERSUS, SAME, DIFFERENT, NEXT)]
+    words = [tokenizer.encode(word) for word in (VERSUS, SAME, DIFFERENT, NEXT, SPACE)]
     if any(len(ids) != 1 for ids in words):
         raise ValueError("the tokenizer splits a word of the comparison drills; train it on reviewed episodes")
     return Vocabulary(names, *(ids[0] for ids in words))
@@ -88,25 +90,30 @@ def _copies(
 def _comparisons(
     count: int, length: int, words: Vocabulary, generator: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Chains of `NAME vs NAME same; NAME vs OTHER differs;`, cut to `length` tokens."""
+    """Chains of `LABEL VALUE vs VALUE same; LABEL VALUE vs OTHER differs;`, cut to `length` tokens."""
     sequences = np.zeros((count, length), dtype=np.int64)
     for row in sequences:
         chain: list[int] = []
         while len(chain) < length:
-            first, second = _pair(words.names, generator)
+            label = int(generator.choice(words.names))
+            first, second = _pair(words, generator)
             word = words.same if first == second else words.different
-            chain += [*first, words.versus, *second, word, words.next]
+            chain += [label, *first, words.versus, *second, word, words.next]
         row[:] = chain[:length]
     return sequences, (sequences == words.same) | (sequences == words.different)
 
 
-def _pair(names: np.ndarray, generator: np.random.Generator) -> tuple[list[int], list[int]]:
-    first = generator.choice(names, generator.integers(1, LONGEST_NAME + 1))
+def _pair(words: Vocabulary, generator: np.random.Generator) -> tuple[list[int], list[int]]:
+    """A value, and the same or another of the same shape."""
+    shape = np.array(list(generator.choice(SHAPES)))
+    names = np.flatnonzero(shape == "n")
+    first = np.full(len(shape), words.space)
+    first[names] = generator.choice(words.names, len(names))
     second = first.copy()
     if generator.random() < 0.5:
-        changed = generator.random(len(first)) < CHANGED_SHARE
-        changed[generator.integers(len(first))] = True
-        second[changed] = generator.choice(names, changed.sum())
+        changed = names[generator.random(len(names)) < CHANGED_SHARE]
+        changed = changed if len(changed) else generator.choice(names, 1)
+        second[changed] = generator.choice(words.names, len(changed))
     return first.tolist(), second.tolist()
 
 
