@@ -1,7 +1,6 @@
 """`python -m flows ROOT`: the whole chain in this process. `eviflow run` becomes this, with Prefect's settings set."""
 
 import os
-import signal
 import sys
 import time
 from datetime import UTC, datetime
@@ -14,8 +13,9 @@ from components.config.load import load_params
 from components.storage.identity import digest_file
 from components.storage.lock import TOKEN_VARIABLE, hold_checkout
 from flows.console import say
-from flows.contract import ChainOutcome, StageRequest
+from flows.contract import StageRequest
 from flows.leftover import end_leftover_server
+from flows.stop import stop_politely
 
 
 def run_chain(session: Session) -> None:
@@ -26,7 +26,9 @@ def run_chain(session: Session) -> None:
         os.environ[TOKEN_VARIABLE] = holder.token
         end_leftover_server(paths)
         say("starting Prefect and MLflow (10 to 30 s)")
-        outcome = _run_flow(StageRequest(root=str(paths.root)))
+        from flows.full_flow import full
+
+        outcome = full(StageRequest(root=str(paths.root)))
         state = RunState(
             identity=pipeline_identity(params, paths),
             dvc_lock_sha256=digest_file(paths.root / "dvc.lock"),
@@ -39,21 +41,9 @@ def run_chain(session: Session) -> None:
     show_summary(state, paths)
 
 
-def _run_flow(request: StageRequest) -> ChainOutcome:
-    """Run the flow; Prefect turns SIGTERM into an exception, so that everything is closed on the way out."""
-    from prefect.exceptions import TerminationSignal
-
-    from flows.full_flow import full
-
-    try:
-        return full(request)
-    except TerminationSignal:
-        say("ended by a signal; run the same command again to go on")
-        sys.exit(128 + signal.SIGTERM)
-
-
 def main() -> None:
     """Run and exit, like the command line does."""
+    stop_politely()
     root, *options = sys.argv[1:]
     session = Session(Path(root), "--debug" in options)
     sys.exit(guarded(session, lambda: run_chain(session)))

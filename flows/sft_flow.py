@@ -6,6 +6,7 @@ One process does the work. Alone: `python -m flows.sft_flow`; without Prefect: `
 from prefect import flow
 
 from flows.contract import HERE, StageOutcome, StageRequest
+from flows.stop import stop_politely
 from flows.tasks import run_process
 
 
@@ -16,4 +17,5 @@ def sft(request: StageRequest = HERE) -> StageOutcome:
 
 
 if __name__ == "__main__":
+    stop_politely()
     sft()

@@ -6,6 +6,7 @@ DVC decides what has to be done. Alone: `python -m flows.world_flow`; without Pr
 from prefect import flow
 
 from flows.contract import HERE, StageOutcome, StageRequest
+from flows.stop import stop_politely
 from flows.tasks import build_data
 
 
@@ -16,4 +17,5 @@ def world(request: StageRequest = HERE) -> StageOutcome:
 
 
 if __name__ == "__main__":
+    stop_politely()
     world()
