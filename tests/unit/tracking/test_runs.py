@@ -130,7 +130,9 @@ def test_datasets_carry_the_digests_of_dvc(store: Store) -> None:
     assert {tag.key: tag.value for tag in used.tags} == {"mlflow.data.context": "training", "git.sha": "abc"}
 
 
-def test_a_checkpoint_is_registered_once_and_loads_back(store: Store, tmp_path: Path) -> None:
+def test_a_checkpoint_is_registered_once_and_loads_back(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "sft"
     (folder / "sub").mkdir(parents=True)
     (folder / "config.json").write_text("{}")
@@ -146,7 +148,7 @@ def test_a_checkpoint_is_registered_once_and_loads_back(store: Store, tmp_path: 
     assert (loaded / "sub" / "weights.bin").read_bytes() == b"\x00\x01"
     by_alias = tmp_path / "by-alias"
     by_alias.mkdir()
-    mlflow.set_tracking_uri(store.uri)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", store.uri)
     mlflow.artifacts.download_artifacts("models:/student@candidate", dst_path=str(by_alias))
     assert (by_alias / "config.json").read_text() == "{}"
     (folder / "config.json").write_text("[]")

@@ -79,12 +79,11 @@ def test_the_batch_loss_is_the_weighted_mean_over_supervised_tokens(encoder, row
 
 
 def test_blanking_or_swapping_pictures_changes_the_loss(encoder, rows, tmp_path):
-    run = trainer(encoder, rows, tmp_path / "c.pt", steps=60, learning_rate=0.01)
+    run = trainer(encoder, rows, tmp_path / "c.pt", steps=120, learning_rate=0.01, muon_learning_rate=0.01)
     run.run(lambda step, metrics: None)
     run.model.eval()
     seen = float(run.loss(rows))
-    original = dict(encoder._pixels)
-    for digest, pixels in original.items():
+    for digest, pixels in dict(encoder._pixels).items():
         encoder._pixels[digest] = type(pixels)(torch.zeros_like(pixels.patches), pixels.grid)
     blank = float(run.loss(rows))
     assert seen < 0.1
