@@ -119,7 +119,7 @@ class DrillParams(OptimizerParams):
     seed: int = 29
     copy_steps: Annotated[int, Field(ge=0)] = 190
     """Optimizer steps of copying alone."""
-    compare_steps: Annotated[int, Field(ge=0)] = 300
+    compare_steps: Annotated[int, Field(ge=0)] = 430
     """Optimizer steps that follow, two thirds comparing."""
     batch_size: Count = 32
     """Sequences per step."""

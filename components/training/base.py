@@ -38,7 +38,7 @@ def build_policy(params: Params, paths: Paths) -> PolicySummary:
     episodes = read_episodes(paths.reviewed / "episodes.parquet")
     tokenizer = train_tokenizer(_rendered(episodes), params.policy.vocab_size)
     model = build_student(params.policy, tokenizer)
-    words = vocabulary(Renaming(episodes, tokenizer).ids, tokenizer)
+    words = vocabulary(Renaming(episodes, tokenizer), tokenizer)
     console = Console(stderr=True)
     columns = (*Progress.get_default_columns(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:

@@ -16,6 +16,7 @@ import numpy as np
 from components.config.schema import DrillParams
 from components.training.losses import weighted_cross_entropy_sum
 from components.training.optimizer import MuonWithAdamW
+from components.training.renaming import Renaming
 
 if TYPE_CHECKING:
     import torch
@@ -35,6 +36,8 @@ class Vocabulary(NamedTuple):
 
     names: np.ndarray
     """int64; whatever can be part of a name, a date or a count."""
+    other_form: np.ndarray
+    """int64, (vocabulary,): a name as it stands elsewhere, after a line break instead of a space."""
     versus: int
     same: int
     different: int
@@ -53,12 +56,12 @@ class Batch(NamedTuple):
     """bool, the same shape: the word for same or different."""
 
 
-def vocabulary(names: np.ndarray, tokenizer: Any) -> Vocabulary:
-    """The drills' ids; raises ValueError when the tokenizer splits one of the fixed words."""
+def vocabulary(renaming: Renaming, tokenizer: Any) -> Vocabulary:
+    """The ids of drills on all names that may be renamed; raises ValueError when the tokenizer splits a fixed word."""
     words = [tokenizer.encode(word) for word in (VERSUS, SAME, DIFFERENT, NEXT, SPACE)]
     if any(len(ids) != 1 for ids in words):
         raise ValueError("the tokenizer splits a word of the comparison drills; train it on reviewed episodes")
-    return Vocabulary(names, *(ids[0] for ids in words))
+    return Vocabulary(renaming.ids, renaming.other_form(), *(ids[0] for ids in words))
 
 
 def drill_batch(step: int, words: Vocabulary, params: DrillParams) -> Batch:
@@ -66,6 +69,9 @@ def drill_batch(step: int, words: Vocabulary, params: DrillParams) -> Batch:
     generator = np.random.default_rng([params.seed, step])
     compares = 0 if step < params.copy_steps else params.batch_size * 2 // 3
     told_twice, copied = _copies(params.batch_size - compares, words, params.length, generator)
+    if compares:
+        retold = slice(0, len(told_twice) // 2), slice(told_twice.shape[1] - params.length, None)
+        told_twice[retold] = words.other_form[told_twice[retold]]
     pairs, judged = _comparisons(compares, told_twice.shape[1], words, generator)
     nothing = np.zeros_like(told_twice, dtype=bool)
     return Batch(

@@ -40,19 +40,33 @@ class Renaming:
         self._size = len(tokenizer)
         pools = [*_word_pools(episodes), _years(episodes), _DAYS_AND_COUNTS]
         self._tables = [table for pool in pools for table in _forms_tables(pool, tokenizer)]
+        self._observation_id: int = tokenizer.convert_tokens_to_ids("o")
+        self._digits = np.array(tokenizer.convert_tokens_to_ids(list("0123456789")))
 
     @property
     def ids(self) -> np.ndarray:
         """Every id that may be renamed: int64, sorted."""
         return np.unique(np.concatenate([table.ravel() for table in self._tables]))
 
+    def other_form(self) -> np.ndarray:
+        """For each id the same word as it stands elsewhere in text, or the id itself: int64, (vocabulary,)."""
+        other = np.arange(self._size)
+        for forms in self._tables:
+            other[forms] = np.roll(forms, 1, axis=1)
+        return other
+
     def apply(self, row: Row, generator: np.random.Generator) -> Row:
-        """The row under a random renaming; its length and weights stay."""
+        """The row under a random renaming; its length, weights and the numbers of its observations stay."""
         table = np.arange(self._size)
         for forms in self._tables:
             table[forms] = generator.permutation(forms)
-        token_ids = table[np.asarray(row.encoded.token_ids)].tolist()
-        return replace(row, encoded=replace(row.encoded, token_ids=token_ids))
+        before = np.asarray(row.encoded.token_ids)
+        after = table[before]
+        first = np.flatnonzero(before[:-1] == self._observation_id) + 1
+        second = first[first + 1 < len(before)] + 1
+        for digits in (first, second[np.isin(before[second], self._digits)]):
+            after[digits] = before[digits]
+        return replace(row, encoded=replace(row.encoded, token_ids=after.tolist()))
 
 
 def _word_pools(episodes: Iterable[Episode]) -> list[set[str]]:

@@ -77,8 +77,15 @@ def test_a_renaming_changes_names_and_leaves_everything_else(renaming, tokenizer
     assert all(text.endswith(" same; differs vs https://") for text in texts)
 
 
+def test_a_renaming_leaves_the_numbers_of_observations(renaming, tokenizer):
+    before = row("o12\n12 March", tokenizer)
+    for seed in range(10):
+        text = tokenizer.decode(renaming.apply(before, np.random.default_rng(seed)).encoded.token_ids)
+        assert text.startswith("o12\n")
+
+
 def test_drills_are_made_of_names_alone_and_judge_rightly(renaming, tokenizer):
-    words = vocabulary(renaming.ids, tokenizer)
+    words = vocabulary(renaming, tokenizer)
     params = DrillParams(copy_steps=1, compare_steps=1, batch_size=6, length=8)
     copies, mixed = drill_batch(0, words, params), drill_batch(1, words, params)
     assert not copies.judged.any()
@@ -96,14 +103,14 @@ def test_drills_are_made_of_names_alone_and_judge_rightly(renaming, tokenizer):
 
 
 def test_a_batch_follows_from_seed_and_step(renaming, tokenizer):
-    words = vocabulary(renaming.ids, tokenizer)
+    words = vocabulary(renaming, tokenizer)
     params = DrillParams(copy_steps=2, compare_steps=2, batch_size=3, length=8)
     assert (drill_batch(3, words, params).token_ids == drill_batch(3, words, params).token_ids).all()
     assert drill_batch(0, words, params).token_ids.tolist() != drill_batch(1, words, params).token_ids.tolist()
 
 
 def test_drilling_lowers_both_losses(renaming, tokenizer):
-    words = vocabulary(renaming.ids, tokenizer)
+    words = vocabulary(renaming, tokenizer)
     short = DrillParams(copy_steps=0, compare_steps=1, batch_size=6, length=8)
     longer = short.model_copy(update={"compare_steps": 40})
     first = run_drills(build_student(TINY, tokenizer), words, short)
