@@ -7,7 +7,7 @@ from components.config.schema import PolicyParams
 from components.policies.tokens import IM_END, IMAGE_PAD, PAD, VIDEO_PAD, VISION_END, VISION_START
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerFast, Qwen3_5ForConditionalGeneration
+    from transformers import PreTrainedTokenizerFast, Qwen3_5Config, Qwen3_5ForConditionalGeneration
 
 PATCH_SIZE = 16
 MERGE_SIZE = 2
@@ -21,11 +21,27 @@ def build_student(params: PolicyParams, tokenizer: "PreTrainedTokenizerFast") ->
     Every layer is full attention: the gated delta layers of the large model have no quick CPU kernel.
     """
     import torch
-    from transformers import Qwen3_5Config, Qwen3_5ForConditionalGeneration
+    from transformers import Qwen3_5ForConditionalGeneration
+
+    config = _config(params, tokenizer)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(params.seed)
+        model = Qwen3_5ForConditionalGeneration(config)
+        for layer in model.model.language_model.layers:
+            # Attention to a fixed distance needs a part of query and key that no token changes.
+            torch.nn.init.normal_(layer.self_attn.q_proj.bias, std=ATTENTION_BIAS_STD)
+            torch.nn.init.normal_(layer.self_attn.k_proj.bias, std=ATTENTION_BIAS_STD)
+    model.generation_config.eos_token_id = tokenizer.convert_tokens_to_ids(IM_END)
+    model.generation_config.pad_token_id = tokenizer.convert_tokens_to_ids(PAD)
+    return model
+
+
+def _config(params: PolicyParams, tokenizer: "PreTrainedTokenizerFast") -> "Qwen3_5Config":
+    from transformers import Qwen3_5Config
 
     ids = tokenizer.convert_tokens_to_ids
     head_dim = params.hidden_size // params.heads
-    config = Qwen3_5Config(
+    return Qwen3_5Config(
         text_config={
             "vocab_size": len(tokenizer),
             "hidden_size": params.hidden_size,
@@ -59,16 +75,6 @@ def build_student(params: PolicyParams, tokenizer: "PreTrainedTokenizerFast") ->
         vision_end_token_id=ids(VISION_END),
         tie_word_embeddings=True,
     )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(params.seed)
-        model = Qwen3_5ForConditionalGeneration(config)
-        for layer in model.model.language_model.layers:
-            # Attention to a fixed distance needs a part of query and key that no token changes.
-            torch.nn.init.normal_(layer.self_attn.q_proj.bias, std=ATTENTION_BIAS_STD)
-            torch.nn.init.normal_(layer.self_attn.k_proj.bias, std=ATTENTION_BIAS_STD)
-    model.generation_config.eos_token_id = ids(IM_END)
-    model.generation_config.pad_token_id = ids(PAD)
-    return model
 
 
 def _rope(head_dim: int) -> dict[str, Any]:

@@ -68,10 +68,7 @@ def drill_batch(step: int, words: Vocabulary, params: DrillParams) -> Batch:
     """The sequences of a 0-based step, which with the seed determines them: copies, later mostly comparisons."""
     generator = np.random.default_rng([params.seed, step])
     compares = 0 if step < params.copy_steps else params.batch_size * 2 // 3
-    told_twice, copied = _copies(params.batch_size - compares, words, params.length, generator)
-    if compares:
-        retold = slice(0, len(told_twice) // 2), slice(told_twice.shape[1] - params.length, None)
-        told_twice[retold] = words.other_form[told_twice[retold]]
+    told_twice, copied = _copies(params.batch_size - compares, words, params.length, generator, reworded=compares > 0)
     pairs, judged = _comparisons(compares, told_twice.shape[1], words, generator)
     nothing = np.zeros_like(told_twice, dtype=bool)
     return Batch(
@@ -82,12 +79,19 @@ def drill_batch(step: int, words: Vocabulary, params: DrillParams) -> Batch:
 
 
 def _copies(
-    count: int, words: Vocabulary, length: int, generator: np.random.Generator
+    count: int, words: Vocabulary, length: int, generator: np.random.Generator, *, reworded: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`length` names, some others, the same again; all of the second telling but its first token can be known."""
+    """`length` names, some others, the same again; all of the second telling but its first token can be known.
+
+    With `reworded`, half of the sequences tell the names in their other form the second time.
+    """
     gap = int(generator.integers(0, LONGEST_GAP))
     told = generator.choice(words.names, (count, length))
-    sequences = np.concatenate([told, generator.choice(words.names, (count, gap)), told], axis=1)
+    between = generator.choice(words.names, (count, gap))
+    again = told.copy()
+    if reworded:
+        again[: count // 2] = words.other_form[told[: count // 2]]
+    sequences = np.concatenate([told, between, again], axis=1)
     copied = np.zeros_like(sequences, dtype=bool)
     copied[:, length + gap + 1 :] = True
     return sequences, copied

@@ -63,9 +63,10 @@ class Trainer:
             metrics = self._step([self._row(index, step) for index in chosen], optimizer, step)
             metrics["train/tokens_per_second"] = metrics["train/tokens"] / (time.perf_counter() - started)
             self.losses.append(metrics["train/loss"])
+            # Metrics first: a run resumed from this checkpoint does not pass through the step again.
+            on_step(step + 1, metrics)
             if (step + 1) % self.params.checkpoint_steps == 0:
                 self._save(optimizer, step + 1)
-            on_step(step + 1, metrics)
 
     def _row(self, index: int, step: int) -> Row:
         row = self.rows[index]

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from conftest import CALL, REPORT, TOOLS
+from policy_samples import CALL, REPORT, TOOLS
 
 from components.errors import EviflowError
 from components.records.conversation import Message

@@ -1,4 +1,4 @@
-from conftest import TINY, TOOLS, picture
+from policy_samples import TINY, TOOLS, picture
 
 from components.policies.batching import pad_batch
 from components.policies.local import LocalPolicy
