@@ -10,9 +10,11 @@ import grimp
 import pytest
 import yaml
 
-from components.commands.stages import STAGES, StageSpec
+from components.commands.stages import STAGES, StageSpec, find_stage
 from components.config.load import load_params
 from components.config.schema import Params
+from components.evaluation import systems
+from components.rollout import teacher
 
 ROOT = Path(__file__).parents[1]
 IN_DVC = [spec for spec in STAGES if spec.in_dvc]
@@ -80,7 +82,7 @@ def test_a_stage_depends_on_all_the_code_that_it_imports(spec: StageSpec, import
     # Two stages share `curation.build`; the world needs the half that is in `curation.web`.
     module = "components.curation.web" if spec.name == "world" else spec.function.split(":")[0]
     imported = {name.replace(".", "/") for name in {module, *import_graph.find_upstream_modules(module)}}
-    foundations = ("components/config", "components/errors", "components/storage")
+    foundations = ("components/config", "components/errors", "components/progress", "components/storage")
     left_out = [
         path
         for path in imported - {"components"}
@@ -88,6 +90,13 @@ def test_a_stage_depends_on_all_the_code_that_it_imports(spec: StageSpec, import
         and not path.startswith(foundations)
     ]
     assert not left_out
+
+
+def test_unfinished_episodes_go_stale_with_what_their_stage_depends_on() -> None:
+    episodes = find_stage("episodes")
+    assert (episodes.sections, episodes.inputs, episodes.code) == (teacher.SECTIONS, teacher.INPUTS, teacher.CODE)
+    evaluate = find_stage("evaluate")
+    assert set(systems.CODE) == set(evaluate.code) - {"components/evaluation"}
 
 
 def test_every_input_of_a_stage_is_an_output_of_an_earlier_one() -> None:

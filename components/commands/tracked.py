@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterator
 
 from components.commands.manifest import Manifest, stage_identity, write_manifest
 from components.commands.stages import STAGES, StageSpec
-from components.commands.training_progress import TrainingProgress
+from components.commands.training_progress import shown
 from components.config.flatten import flat_params
 from components.config.paths import Paths
 from components.config.schema import Params
 from components.config.settings import load_settings
 from components.evaluation.judgment import Judgment
 from components.evaluation.stage import CANDIDATE, EvaluationResult, SystemResult
+from components.progress import Progress
 from components.records.image_bank import ImageBank
 from components.records.shards import read_episodes
 from components.storage.atomic import read_jsonl
@@ -59,9 +60,11 @@ def _inputs(spec: StageSpec, paths: Paths) -> list[Out]:
 
 
 def _sft(spec: StageSpec, params: Params, paths: Paths, store: Store, run_id: str) -> dict[str, float]:
-    with MetricStream(store, run_id, "train/loss", params.sft.checkpoint_steps) as stream:
-        progress = TrainingProgress(params.sft.steps, stream)
-        metrics: dict[str, float] = spec.load()(params, paths, progress).metrics
+    with (
+        MetricStream(store, run_id, "train/loss", params.sft.checkpoint_steps) as stream,
+        Progress(spec.name, params.sft.steps, "steps") as progress,
+    ):
+        metrics: dict[str, float] = spec.load()(params, paths, shown(progress, stream)).metrics
     log_metrics(store, run_id, metrics, params.sft.steps)
     recipe = flat_params(params, ("policy", "sft"))
     tags = {"stage": spec.name, **identity_tags(params, paths, params.sft.seed)}

@@ -117,9 +117,9 @@ class DrillParams(OptimizerParams):
     """Drills in copying and comparing, in stage `policy`: they stand in for a large model's pre-training."""
 
     seed: int = 29
-    copy_steps: Annotated[int, Field(ge=0)] = 190
+    copy_steps: Annotated[int, Field(ge=0)] = 170
     """Optimizer steps of copying alone."""
-    compare_steps: Annotated[int, Field(ge=0)] = 430
+    compare_steps: Annotated[int, Field(ge=0)] = 420
     """Optimizer steps that follow, two thirds comparing."""
     batch_size: Count = 32
     """Sequences per step."""
@@ -131,7 +131,7 @@ class SftParams(OptimizerParams):
     """Stage `sft`: supervised fine-tuning on reviewed episodes."""
 
     seed: int = 19
-    steps: Count = 420
+    steps: Count = 480
     """Optimizer steps."""
     batch_size: Count = 8
     """Episodes per optimizer step."""

@@ -14,10 +14,10 @@ from components.curation.readahead import reading_ahead
 from components.curation.render import Candidate, gold_record, render
 from components.curation.screen import Reason, Screen
 from components.errors import EviflowError
+from components.progress import track
 from components.records.case import Case, ErrorType, Gold, Split, Verdict
 from components.records.image_bank import ImageBank, asset_path
 from components.world.entities import Facts
-from components.world.progress import track
 from components.world.store import read_pictures
 
 ATTEMPTS = 4
@@ -98,7 +98,7 @@ def make_cases(facts: Facts, params: Params, screen: Screen, bank: ImageBank, ca
     plans = plan_cases(facts, params.benchmark)
     result = Screened(planned=len(plans))
     with reading_ahead(plans, facts, params, cache) as ready:
-        for plan in track(ready, "drawing and screening cases", len(plans)):
+        for plan in track(ready, "drawing and screening", len(plans), "cases"):
             candidate = _first_taken(plan, facts, params, screen, result)
             if candidate is not None:
                 digest = bank.put(candidate.data)

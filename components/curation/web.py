@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from components.config.schema import WorldParams
+from components.progress import track
 from components.records.image_bank import ImageBank
 from components.records.web import WebPicture
 from components.world.draw import Scene, draw_portrait, draw_scene, encode_png
 from components.world.entities import Event, Facts, Person
 from components.world.pages import build_pages, page_count
-from components.world.progress import track
 from components.world.store import write_pages, write_pictures
 from components.world.styles import STYLES_BY_SPLIT
 
@@ -19,9 +19,9 @@ _PORTRAIT_SIDE = 160
 
 def write_web(facts: Facts, params: WorldParams, folder: Path) -> tuple[int, int]:
     """Write every page and picture of the world into `folder`; returns how many of each."""
-    pages = list(track(build_pages(facts), "writing pages", page_count(facts)))
+    pages = list(track(build_pages(facts), "writing", page_count(facts), "pages"))
     total = len(facts.people) + len(facts.events)
-    pictures = list(track(_pictures(facts, params, ImageBank(folder)), "drawing pictures", total))
+    pictures = list(track(_pictures(facts, params, ImageBank(folder)), "drawing", total, "pictures"))
     write_pages(folder, pages)
     write_pictures(folder, pictures)
     return len(pages), len(pictures)

@@ -120,9 +120,12 @@ def rejection(episode: Episode, gold: Gold | None) -> str | None:
 
 
 def masked(episode: Episode) -> Episode:
-    """The episode with every turn masked that should not be learned: faults, and counts of what is not there."""
+    """The episode with every turn masked that should not be learned: faults, and choices that led nowhere."""
+    cited = episode.report.cited if episode.report else ()
     steps = tuple(
-        step.model_copy(update={"masked": True}) if _is_fault(step) or _counted_nothing(step) else step
+        step.model_copy(update={"masked": True})
+        if _is_fault(step) or _counted_nothing(step) or _opened_in_vain(step, cited)
+        else step
         for step in episode.steps
     )
     return episode.model_copy(update={"steps": steps})
@@ -143,6 +146,12 @@ def _is_fault(step: Step) -> bool:
 def _counted_nothing(step: Step) -> bool:
     found = step.observation
     return found is not None and found.tool == "count_objects" and found.text.strip().endswith(": 0")
+
+
+def _opened_in_vain(step: Step, cited: Sequence[str]) -> bool:
+    """Whether a page was opened that the report does not rest on."""
+    found = step.observation
+    return found is not None and found.tool == "visit" and found.observation_id not in cited
 
 
 def _cost(episode: Episode) -> tuple[int, int, int]:

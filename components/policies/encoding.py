@@ -8,6 +8,7 @@ again, and a prompt is always a prefix of the row that training later reads.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from components.errors import EviflowError
@@ -17,6 +18,9 @@ from components.records.image_bank import ImageBank
 
 if TYPE_CHECKING:
     import torch
+
+CACHED_CHUNKS = 20_000
+"""Pieces of text whose ids are kept: those of a few thousand episodes."""
 
 _TURN = "\ue000{}\ue001"
 _TURN_PATTERN = re.compile("\ue000(\\d+)\ue001")
@@ -59,7 +63,7 @@ class ChatEncoder:
         self._processor = image_processor
         self._bank = bank
         self._pixels: dict[str, Pixels] = {}
-        self._chunks: dict[str, list[int]] = {}
+        self._ids_of = lru_cache(CACHED_CHUNKS)(partial(tokenizer.encode, add_special_tokens=False))
         self._opening: dict[str, frozenset[int]] = {}
         self.stop_id: int = tokenizer.convert_tokens_to_ids(IM_END)
         self.image_id: int = tokenizer.convert_tokens_to_ids(IMAGE_PAD)
@@ -112,9 +116,7 @@ class ChatEncoder:
         return temporal * height * width // self._processor.merge_size**2
 
     def _encode_chunk(self, text: str) -> list[int]:
-        if text not in self._chunks:
-            self._chunks[text] = self.tokenizer.encode(text, add_special_tokens=False)
-        return self._chunks[text]
+        return list(self._ids_of(text))
 
     def _expand(self, token_ids: list[int], turns: list[tuple[int, int]], images: list[str]) -> list[int]:
         placeholders = [index for index, token in enumerate(token_ids) if token == self.image_id]

@@ -54,16 +54,24 @@ class Inquiry:
         callable_now: names of the tools that may be called.
         read_first: read the printed text before looking at the scene.
         second_kind_first: of two look-alike kinds, count the second first.
+        printed_year_first: of several editions, open that of the printed year first, not the one listed first.
 
     """
 
     def __init__(
-        self, messages: Sequence[Message], *, callable_now: Set[str], read_first: bool, second_kind_first: bool
+        self,
+        messages: Sequence[Message],
+        *,
+        callable_now: Set[str],
+        read_first: bool,
+        second_kind_first: bool,
+        printed_year_first: bool,
     ) -> None:
         self._calls = calls_of(messages)
         self._callable = callable_now
         self._read_first = read_first
         self._second_kind_first = second_kind_first
+        self._printed_year_first = printed_year_first
 
     def next_move(self) -> Move:
         """What to do now; finishes when nothing is left to try."""
@@ -92,7 +100,12 @@ class Inquiry:
         """What is printed in the picture, completed by a closer look."""
         whole = read_printed(self._answer("ocr_with_position"))
         closer = read_printed(self._answer("crop_and_inspect"))
-        return Printed(whole.title, whole.venue or closer.venue, whole.date or closer.date)
+        return Printed(whole.title, whole.date or closer.date, whole.venue or closer.venue)
+
+    def _reading_of(self, name: str) -> Call | None:
+        """The first reading that shows a printed detail."""
+        readings = (self._last(tool) for tool in ("ocr_with_position", "crop_and_inspect"))
+        return next((call for call in readings if call and getattr(read_printed(call.text), name)), None)
 
     @cached_property
     def count(self) -> Call | None:
@@ -107,14 +120,14 @@ class Inquiry:
 
     @cached_property
     def candidates(self) -> list[Row]:
-        """Pages that may be the record: named as the picture is, the printed year first; else similar pictures'."""
+        """Pages that may be the record: those named as the picture is, then those of similar pictures."""
         named = [row for call in self._made("text_search") for row in read_rows(call.text)]
         named = [row for row in named if is_edition(row.title, self.printed.title)]
         similar = [row for call in self._made("reverse_image_search") for row in read_rows(call.text)]
-        year = self.printed.date[-4:]
-        ordered = sorted(named, key=lambda row: not row.url.rstrip("/").endswith(year)) + similar
+        if self._printed_year_first:
+            named.sort(key=lambda row: not row.url.rstrip("/").endswith(self.printed.date[-4:]))
         opened = {_argument(call, "url") for call in self._calls if call.tool == "visit"}
-        return [row for row in ordered if row.url not in opened]
+        return [row for row in named + similar if row.url not in opened]
 
     @cached_property
     def findings(self) -> list[Finding]:
@@ -122,8 +135,10 @@ class Inquiry:
         if self.record is None:
             return []
         call, page = self.record
-        ocr = self._last("crop_and_inspect" if self._made("crop_and_inspect") else "ocr_with_position")
-        pairs = [("date", self.printed.date, page.date, ocr), ("venue", self.printed.venue, page.venue, ocr)]
+        pairs = [
+            ("date", self.printed.date, page.date, self._reading_of("date")),
+            ("venue", self.printed.venue, page.venue, self._reading_of("venue")),
+        ]
         if self.count is not None:
             pairs.append(("count", read_count(self.count.text), page.number, self.count))
         found = [
@@ -167,15 +182,15 @@ class Inquiry:
         if self.record is not None:
             return None
         if self.printed.title and not self._tried("text_search"):
-            return Move("search the title.", "text_search", {"query": self.printed.title})
+            return Move(f"search title {self.printed.title}.", "text_search", {"query": self.printed.title})
         if not self.candidates and not self._tried("reverse_image_search"):
             return Move("no title; search the picture.", "reverse_image_search")
-        return self._open("open the record.")
+        return self._open("")
 
     def _judge_record(self) -> Move | None:
         if self.record is None or self._same_edition:
             return None
-        return self._open(f"{self._summary} another edition; open the next.")
+        return self._open(f"{self._summary} another edition. ")
 
     def _check_host(self) -> Move | None:
         if self.record is None or any(finding.differs for finding in self.findings):
@@ -184,15 +199,17 @@ class Inquiry:
         if not host or self._host_answer:
             return None
         if not self._tried("text_image_search"):
-            return Move(f"{self._summary} check the host.", "text_image_search", {"query": host})
+            return Move(f"{self._summary} check host {host}.", "text_image_search", {"query": host})
         portraits = [row for call in self._made("text_image_search") for row in read_rows(call.text)]
         wanted = [row.url for row in portraits if host in row.title] + [self.record[1].picture_url]
         compared = {_argument(call, "reference_url") for call in self._calls if call.tool == "compare_with_reference"}
         left = [url for url in wanted if url and url not in compared]
-        return Move("compare the face.", "compare_with_reference", {"reference_url": left[0]}) if left else None
+        thought = f"compare the face of {host}."
+        return Move(thought, "compare_with_reference", {"reference_url": left[0]}) if left else None
 
     def _open(self, thought: str) -> Move | None:
-        return Move(thought, "visit", {"url": self.candidates[0].url}) if self.candidates else None
+        chosen = next(iter(self.candidates), None)
+        return Move(f"{thought}open {chosen.title}.", "visit", {"url": chosen.url}) if chosen else None
 
     # How to say it.
 
@@ -203,14 +220,17 @@ class Inquiry:
         if last is None or not last.observation_id:
             return ""
         if last.tool in ("ocr_with_position", "crop_and_inspect") and self.printed.date:
-            return f"date {self.printed.date}; venue {self.printed.venue}. "
-        return f"see count {read_count(last.text)}. " if last is self.count else ""
+            read = [f"{name} {value}" for name, value in self.printed._asdict().items() if value]
+            return f"{last.observation_id}: {'; '.join(read)}. "
+        return f"{last.observation_id}: count {read_count(last.text)}. " if last is self.count else ""
 
     @property
     def _summary(self) -> str:
         """The comparison just made, both values side by side: all of a page's, or the host's."""
-        host = [finding.clause for finding in self.findings if finding.clause.startswith("host")]
-        return "; ".join(host or [finding.clause for finding in self.findings]) + "."
+        host = [finding for finding in self.findings if finding.clause.startswith("host")]
+        compared = host or self.findings
+        source = f"{compared[-1].cited[-1]}: " if compared else ""
+        return source + "; ".join(finding.clause for finding in compared) + "."
 
     @property
     def _rationale(self) -> str:

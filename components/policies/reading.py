@@ -32,8 +32,8 @@ class Printed(NamedTuple):
     """What is printed in a picture; an empty string where nothing was read."""
 
     title: str
-    venue: str
     date: str
+    venue: str
 
 
 class Documented(NamedTuple):
@@ -69,7 +69,7 @@ def read_printed(text: str) -> Printed:
     date = next(iter(_DATE.findall(text)), "")
     lines = [line.strip(" ,-|") for line in _DATE.sub("\n", text).splitlines() if line.strip(" ,-|")]
     title = lines[0] if len(lines) > 1 else ""
-    return Printed(title, lines[-1] if lines and date else "", date)
+    return Printed(title, date, lines[-1] if lines and date else "")
 
 
 def read_page(text: str) -> Documented:

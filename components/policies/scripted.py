@@ -1,8 +1,9 @@
 """The scripted teacher: a careful investigator that knows only what the tools tell it.
 
 It looks and reads first, then finds the record, then puts every pictured value beside the documented one, and reports
-the first contradiction, or full agreement. Where a glance leaves two look-alike kinds open it tries one of them, by
-seed, so that of several investigations of a case some choose right at once.
+the first contradiction, or full agreement. Where a glance leaves two look-alike kinds open, or a search two editions,
+it tries one of them, by seed: of several investigations of a case some choose right at once, and some show how to find
+back.
 """
 
 import hashlib
@@ -32,6 +33,7 @@ def _turn(conversation: Conversation) -> str:
         callable_now={tool.name for tool in conversation.tools},
         read_first=luck[0] % 2 == 0,
         second_kind_first=(luck[1] + conversation.seed) % 2 == 0,
+        printed_year_first=(luck[2] + conversation.seed) % 2 == 0,
     )
     if conversation.stage == "report":
         return render_report("report.", inquiry.report())

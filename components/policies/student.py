@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.config.schema import PolicyParams
+from components.policies.embedding import draw_embeddings
 from components.policies.tokens import IM_END, IMAGE_PAD, PAD, VIDEO_PAD, VISION_END, VISION_START
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ def build_student(params: PolicyParams, tokenizer: "PreTrainedTokenizerFast") ->
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(params.seed)
         model = Qwen3_5ForConditionalGeneration(config)
+        with torch.no_grad():
+            drawn = draw_embeddings(tokenizer, params.hidden_size, config.text_config.initializer_range)
+            model.get_input_embeddings().weight.copy_(drawn)
         for layer in model.model.language_model.layers:
             # Attention to a fixed distance needs a part of query and key that no token changes.
             torch.nn.init.normal_(layer.self_attn.q_proj.bias, std=ATTENTION_BIAS_STD)

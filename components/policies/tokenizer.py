@@ -2,7 +2,7 @@
 
 Normalisation and word splitting are those of Qwen3.5, since loaders choose the tokenizer's class by the model's type
 and would put them there anyway. The micro student gains by added tokens: tags joined with their line breaks,
-and whole numbers, which Qwen splits into digits.
+and whole numbers, alone and with the space before them as words have it, which Qwen splits into digits.
 """
 
 import re
@@ -16,7 +16,7 @@ from components.policies.tokens import GRAMMAR_TOKENS, IM_END, JOINED_TOKENS, PA
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-_NUMBER = re.compile(r"(?<!\w)\d{2,4}(?!\w)")
+_NUMBER = re.compile(r"(?<!\w)\d{1,4}(?!\w)")
 MIN_NUMBER_COUNT = 8
 """How often a number must stand in the training text to be a token."""
 
@@ -39,9 +39,11 @@ def train_tokenizer(texts: Sequence[str], vocab_size: int) -> "PreTrainedTokeniz
         ]
     )
     tokenizer.decoder = decoders.ByteLevel()
+    numbers = _numbers(texts)
     plain = [
         *(AddedToken(token, normalized=False, special=False) for token in (*GRAMMAR_TOKENS, *JOINED_TOKENS)),
-        *(AddedToken(number, normalized=False, special=False, single_word=True) for number in _numbers(texts)),
+        *(AddedToken(number, normalized=False, special=False, single_word=True) for number in numbers if number[1:]),
+        *(AddedToken(f" {number}", normalized=False, special=False) for number in numbers),
     ]
     tokenizer.add_special_tokens([AddedToken(token, special=True) for token in SPECIAL_TOKENS])
     tokenizer.add_tokens(plain)

@@ -15,11 +15,11 @@ from typing import NamedTuple, Protocol
 from components.agent.loop import Investigation
 from components.config.schema import AgentParams
 from components.errors import EviflowError
+from components.progress import Progress
 from components.records.case import Case
 from components.records.conversation import Conversation, Policy
 from components.records.episode import Episode, Step, StepKind, Termination, Turn
 from components.records.image_bank import ImageBank
-from components.rollout.progress import RolloutProgress
 from components.rollout.store import EpisodeStore
 from components.tools.toolbox import Toolbox
 
@@ -118,12 +118,15 @@ class _Rollout:
     async def run(self, jobs: Sequence[Job], concurrency: int, title: str) -> None:
         done = [job for job in jobs if self._id(job) in self.finished]
         self._pending.extend(job for job in jobs if self._id(job) not in self.finished)
-        with RolloutProgress(title, len(jobs), len(done)) as progress:
+        actions = 0
+        with Progress(title, len(jobs), "episodes") as progress:
+            if done:
+                progress.resume(len(done))
             while self._pending or self._live:
-                before = len(self.finished)
                 self._fill(concurrency)
-                actions = await self._tick() if self._live else 0
-                progress.update(finished=len(self.finished) - before, actions=actions)
+                actions += await self._tick() if self._live else 0
+                finished = len(jobs) - len(self._pending) - len(self._live)
+                progress.reach(finished, f"{actions / progress.seconds:.0f} actions/s")
 
     def _fill(self, concurrency: int) -> None:
         while self._pending and len(self._live) < concurrency:

@@ -5,21 +5,18 @@ eviflow stage policy
 
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.progress import Progress, TimeElapsedColumn
-
 from components.agent.render import messages_of
 from components.config.paths import Paths
 from components.config.schema import Params
 from components.policies.student import build_image_processor, build_student, save_student
 from components.policies.tokenizer import chat_template, train_tokenizer
+from components.progress import Progress
 from components.records.base import Record
 from components.records.episode import Episode
 from components.records.shards import read_episodes
 from components.storage.atomic import replace_folder
 from components.tools.registry import schemas_for
 from components.training.drills import run_drills, vocabulary
-from components.training.renaming import Renaming
 
 
 class PolicySummary(Record):
@@ -38,12 +35,9 @@ def build_policy(params: Params, paths: Paths) -> PolicySummary:
     episodes = read_episodes(paths.reviewed / "episodes.parquet")
     tokenizer = train_tokenizer(_rendered(episodes), params.policy.vocab_size)
     model = build_student(params.policy, tokenizer)
-    words = vocabulary(Renaming(episodes, tokenizer), tokenizer)
-    console = Console(stderr=True)
-    columns = (*Progress.get_default_columns(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("drills", total=params.drills.copy_steps + params.drills.compare_steps)
-        losses = run_drills(model, words, params.drills, lambda step: progress.update(task, completed=step))
+    words = vocabulary(tokenizer)
+    with Progress("drills", params.drills.copy_steps + params.drills.compare_steps, "steps") as progress:
+        losses = run_drills(model, words, params.drills, progress.reach)
     with replace_folder(paths.base_policy) as folder:
         save_student(folder, model.eval(), tokenizer, build_image_processor(params.policy))
     return PolicySummary(parameters=model.num_parameters(), vocab_size=len(tokenizer), drill_losses=losses)

@@ -4,19 +4,20 @@ A student drawn from random numbers can neither carry a name from one place to a
 the same. Attention that finds an earlier occurrence and copies what followed (an induction head; Olsson et al., 2022)
 forms late and all at once, and in whole episodes, where few tokens are copies, later than there is time for. Sequences
 of random names said twice are nothing but copies, so there it forms in half a minute; then pairs of names, each with
-the word for same or different behind it, teach comparing. The drills hold no fact of the world: names and numbers are
-drawn uniformly, and no picture, question or answer occurs in them.
+the word for same or different behind it, teach comparing. The drills hold no fact of the world: words and numbers are
+drawn uniformly from the vocabulary, and no picture, question or answer occurs in them.
 """
 
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from components.config.schema import DrillParams
+from components.policies.embedding import Written, written_words
 from components.training.losses import weighted_cross_entropy_sum
 from components.training.optimizer import MuonWithAdamW
-from components.training.renaming import Renaming
 
 if TYPE_CHECKING:
     import torch
@@ -24,25 +25,26 @@ if TYPE_CHECKING:
 WARMUP_STEPS = 20
 LONGEST_GAP = 24
 CHANGED_SHARE = 0.6
-"""Of the names in a value that differs."""
+"""Of the words in a value that differs."""
 
-VERSUS, SAME, DIFFERENT, NEXT, SPACE = " vs", " same", " differs", ";", " "
-SHAPES = ("n", "nn", "nnn", "sn", "snnsn")
-"""Values as names (n) and spaces (s): a word, two, three, a number, a date."""
+VERSUS, SAME, DIFFERENT, NEXT = " vs", " same", " differs", ";"
+FEWEST_WORDS = 20
+"""Of a rewording: with fewer, a sequence would say little but repetitions."""
+LONGEST_VALUE = 3
+"""Words: a date has as many."""
 
 
 class Vocabulary(NamedTuple):
     """The ids that drills are made of."""
 
-    names: np.ndarray
-    """int64; whatever can be part of a name, a date or a count."""
-    other_form: np.ndarray
-    """int64, (vocabulary,): a name as it stands elsewhere, after a line break instead of a space."""
+    words: np.ndarray
+    """int64; every word and number."""
+    rewordings: tuple[np.ndarray, ...]
+    """int64, (words, 2) each: words as tokens in two forms of writing."""
     versus: int
     same: int
     different: int
     next: int
-    space: int
 
 
 class Batch(NamedTuple):
@@ -56,12 +58,31 @@ class Batch(NamedTuple):
     """bool, the same shape: the word for same or different."""
 
 
-def vocabulary(renaming: Renaming, tokenizer: Any) -> Vocabulary:
-    """The ids of drills on all names that may be renamed; raises ValueError when the tokenizer splits a fixed word."""
-    words = [tokenizer.encode(word) for word in (VERSUS, SAME, DIFFERENT, NEXT, SPACE)]
-    if any(len(ids) != 1 for ids in words):
+def vocabulary(tokenizer: Any) -> Vocabulary:
+    """The ids of drills with a tokenizer; raises ValueError when it splits a word that comparisons are made with."""
+    fixed = [tokenizer.encode(word) for word in (VERSUS, SAME, DIFFERENT, NEXT)]
+    if any(len(ids) != 1 for ids in fixed):
         raise ValueError("the tokenizer splits a word of the comparison drills; train it on reviewed episodes")
-    return Vocabulary(renaming.ids, renaming.other_form(), *(ids[0] for ids in words))
+    written = {token_id: form for token_id, form in written_words(tokenizer).items() if _is_whole(form.word)}
+    return Vocabulary(np.array(sorted(written)), _rewordings(written), *(ids[0] for ids in fixed))
+
+
+def _rewordings(written: dict[int, Written]) -> tuple[np.ndarray, ...]:
+    """Words in every two forms that at least `FEWEST_WORDS` have in common, the same form twice included."""
+    forms: dict[tuple[str, bool], dict[str, int]] = {}
+    for token_id, (lead, word) in written.items():
+        forms.setdefault((lead, word.islower()), {})[word.casefold()] = token_id
+    tables = []
+    for first, second in itertools.product(forms.values(), repeat=2):
+        common = sorted(first.keys() & second.keys())
+        if len(common) >= FEWEST_WORDS:
+            tables.append(np.array([[first[word], second[word]] for word in common]))
+    return tuple(tables)
+
+
+def _is_whole(word: str) -> bool:
+    """Not a letter or a syllable that only the tokenizer knows."""
+    return len(word) > 2 or word.isdigit()
 
 
 def drill_batch(step: int, words: Vocabulary, params: DrillParams) -> Batch:
@@ -81,16 +102,17 @@ def drill_batch(step: int, words: Vocabulary, params: DrillParams) -> Batch:
 def _copies(
     count: int, words: Vocabulary, length: int, generator: np.random.Generator, *, reworded: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`length` names, some others, the same again; all of the second telling but its first token can be known.
+    """`length` words, some others, the same again; all of the second telling but its first token can be known.
 
-    With `reworded`, half of the sequences tell the names in their other form the second time.
+    With `reworded`, half of the sequences keep to one form of writing in each telling, often another one in the second.
     """
     gap = int(generator.integers(0, LONGEST_GAP))
-    told = generator.choice(words.names, (count, length))
-    between = generator.choice(words.names, (count, gap))
+    told = generator.choice(words.words, (count, length))
+    between = generator.choice(words.words, (count, gap))
     again = told.copy()
-    if reworded:
-        again[: count // 2] = words.other_form[told[: count // 2]]
+    for row in range(count // 2 if reworded and words.rewordings else 0):
+        table = words.rewordings[generator.integers(len(words.rewordings))]
+        told[row], again[row] = generator.choice(table, length).T
     sequences = np.concatenate([told, between, again], axis=1)
     copied = np.zeros_like(sequences, dtype=bool)
     copied[:, length + gap + 1 :] = True
@@ -105,7 +127,7 @@ def _comparisons(
     for row in sequences:
         chain: list[int] = []
         while len(chain) < length:
-            label = int(generator.choice(words.names))
+            label = int(generator.choice(words.words))
             first, second = _pair(words, generator)
             word = words.same if first == second else words.different
             chain += [label, *first, words.versus, *second, word, words.next]
@@ -114,16 +136,14 @@ def _comparisons(
 
 
 def _pair(words: Vocabulary, generator: np.random.Generator) -> tuple[list[int], list[int]]:
-    """A value, and the same or another of the same shape."""
-    shape = np.array(list(generator.choice(SHAPES)))
-    names = np.flatnonzero(shape == "n")
-    first = np.full(len(shape), words.space)
-    first[names] = generator.choice(words.names, len(names))
+    """A value, and the same or another of the same length."""
+    length = int(generator.integers(1, LONGEST_VALUE + 1))
+    first = generator.choice(words.words, length)
     second = first.copy()
     if generator.random() < 0.5:
-        changed = names[generator.random(len(names)) < CHANGED_SHARE]
-        changed = changed if len(changed) else generator.choice(names, 1)
-        second[changed] = generator.choice(words.names, len(changed))
+        changed = np.flatnonzero(generator.random(length) < CHANGED_SHARE)
+        changed = changed if len(changed) else generator.integers(0, length, 1)
+        second[changed] = generator.choice(words.words, len(changed))
     return first.tolist(), second.tolist()
 
 

@@ -8,7 +8,7 @@ know names from pre-training and need none of this.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from components.training.rows import Row
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-_WORD = re.compile(r"\b[A-Z][a-z]{2,}\b")
+_NAME = re.compile(r"\b[A-Z][a-z]{2,}\b(?: [A-Z][a-z]{2,}\b)*")
 _DAYS_AND_COUNTS = {str(number) for number in range(1, 29)}
 _YEAR = re.compile(r"(?<!\w)\d{4}(?!\w)")
 _FORMS = ("{0}", " {0}", "{1}", "-{1}", "/{1}")
@@ -43,18 +43,6 @@ class Renaming:
         self._observation_id: int = tokenizer.convert_tokens_to_ids("o")
         self._digits = np.array(tokenizer.convert_tokens_to_ids(list("0123456789")))
 
-    @property
-    def ids(self) -> np.ndarray:
-        """Every id that may be renamed: int64, sorted."""
-        return np.unique(np.concatenate([table.ravel() for table in self._tables]))
-
-    def other_form(self) -> np.ndarray:
-        """For each id the same word as it stands elsewhere in text, or the id itself: int64, (vocabulary,)."""
-        other = np.arange(self._size)
-        for forms in self._tables:
-            other[forms] = np.roll(forms, 1, axis=1)
-        return other
-
     def apply(self, row: Row, generator: np.random.Generator) -> Row:
         """The row under a random renaming; its length, weights and the numbers of its observations stay."""
         table = np.arange(self._size)
@@ -70,18 +58,30 @@ class Renaming:
 
 
 def _word_pools(episodes: Iterable[Episode]) -> list[set[str]]:
-    """Capitalised words by where they were copied to: one pool a search tool, one for reports. No word is in two."""
-    by_place: dict[str, set[str]] = {}
+    """Capitalised words by where they were copied to: search tool or clause of a report, and which word of the name.
+
+    So a month is exchanged for a month and a first name for a first name. No word is in two pools.
+    """
+    by_place: dict[tuple[str, int], set[str]] = {}
     for episode in episodes:
-        for step in episode.steps:
-            if step.call is not None and (query := json.loads(step.call.arguments_json).get("query")):
-                by_place.setdefault(step.call.name, set()).update(_WORD.findall(query))
-        if episode.report is not None:
-            by_place.setdefault("", set()).update(_WORD.findall(episode.report.explanation))
+        for place, text in _copied(episode):
+            for name in _NAME.findall(text):
+                for index, word in enumerate(name.split(" ")):
+                    by_place.setdefault((place, index), set()).add(word)
     pools: list[set[str]] = []
-    for place in sorted(by_place, reverse=True):
-        pools.append(by_place[place].difference(*pools))
+    for key in sorted(by_place, reverse=True):
+        pools.append(by_place[key].difference(*pools))
     return pools
+
+
+def _copied(episode: Episode) -> Iterator[tuple[str, str]]:
+    """Places that a policy copied names to, and the text it wrote there."""
+    for step in episode.steps:
+        if step.call is not None and (query := json.loads(step.call.arguments_json).get("query")):
+            yield step.call.name, query
+    if episode.report is not None:
+        for clause in episode.report.explanation.split("; "):
+            yield clause.partition(" ")[0], clause
 
 
 def _years(episodes: Iterable[Episode]) -> set[str]:

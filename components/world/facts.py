@@ -105,8 +105,16 @@ def build_facts(params: WorldParams) -> Facts:
         places = [next(pool.venues) for _ in range(_pool_size(size, _VENUES_PER_EVENT, _POOL_LIMIT[split][1]))]
         people += group
         for index in range(size):
-            events += _editions(rng, pool, split, f"{split.value}-{index:04d}", group, places, params.near_misses)
+            # Dealt in turn rather than drawn, so that nobody and no place is left out.
+            cast, sites = _from(group, index), _from(places, index)
+            events += _editions(rng, pool, split, f"{split.value}-{index:04d}", cast, sites, params.near_misses)
     return Facts(seed=params.seed, people=tuple(people), events=tuple(events))
+
+
+def _from(values: list[T], index: int) -> list[T]:
+    """`values` in a circle, begun at `index`."""
+    start = index % len(values)
+    return values[start:] + values[:start]
 
 
 def _pool_size(events: int, share: float, limit: int) -> int:
@@ -154,8 +162,8 @@ def _editions(
 
 
 def _sample(rng: random.Random, values: list[T], count: int) -> list[T]:
-    """`count` values, different as long as there are enough; the first and the last always differ."""
-    distinct = rng.sample(values, min(count, len(values)))
+    """The first value and others at random, different as long as there are enough; the first and last always differ."""
+    distinct = [values[0], *rng.sample(values[1:], min(count, len(values)) - 1)]
     return [distinct[0], *(distinct[1:-1] * count)[: count - 2], distinct[-1]]
 
 

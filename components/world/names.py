@@ -57,9 +57,16 @@ YEARS: tuple[int, ...] = tuple(range(2031, 2037))
 
 
 def _shuffled(rng: random.Random, first: str, second: str) -> list[str]:
-    names = [" ".join(words) for words in product(first.split(), second.split())]
+    """All pairs in random order, but for some that come first and hold every word: the first to take knows them all."""
+    names = list(product(first.split(), second.split()))
     rng.shuffle(names)
-    return names
+    unseen = {*first.split(), *second.split()}
+    leading = []
+    for words in names:
+        if not unseen.isdisjoint(words):
+            leading.append(words)
+            unseen.difference_update(words)
+    return [" ".join(words) for words in (*leading, *(words for words in names if words not in leading))]
 
 
 def titles(rng: random.Random) -> list[str]:

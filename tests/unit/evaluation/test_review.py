@@ -73,6 +73,13 @@ def test_a_count_of_ten_is_no_zero() -> None:
     assert not any(step.masked for step in masked(also([observe("count_objects", "lantern: 10")])).steps)
 
 
+def test_a_page_that_was_opened_in_vain_is_masked() -> None:
+    elsewhere = observe("visit", "another edition", url="https://harvest-gala.example/2030")
+    [hidden] = [step for step in masked(also([elsewhere])).steps if step.masked]
+    assert hidden.observation is not None
+    assert hidden.observation.source_url == "https://harvest-gala.example/2030"
+
+
 def test_the_cleanest_then_the_shortest_are_kept() -> None:
     first = also([FAILED], seed=1)
     longer = also([observe("current_time", "noon")], seed=2)

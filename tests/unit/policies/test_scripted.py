@@ -91,6 +91,12 @@ def test_a_kind_that_was_not_there_is_given_up_for_its_look_alike():
     assert orders == {("count_objects",), ("count_objects", "count_objects")}
 
 
+def test_of_two_editions_one_is_tried_first_and_the_other_found_back_to():
+    tries = {investigate({}, seed)[0].count("visit") for seed in range(2)}
+    assert tries == {1, 2}
+    assert {verdict(investigate({}, seed)[1])[0] for seed in range(2)} == {Verdict.SUPPORTED}
+
+
 def test_a_record_that_contradicts_in_several_details_is_another_edition():
     rows = "Harvest Gala\nhttps://harvest-gala.example/2034"
     other = "Harvest Gala\nhttps://harvest-gala.example/2031"
@@ -113,7 +119,7 @@ def test_a_picture_without_a_title_is_searched_by_its_looks():
 
 def test_reading_takes_nothing_for_granted():
     assert read_printed("no text found").date == ""
-    assert read_printed("Rowan Hall, 12 March 2031") == ("", "Rowan Hall", "12 March 2031")
+    assert read_printed("Rowan Hall, 12 March 2031") == ("", "12 March 2031", "Rowan Hall")
     assert read_page("the page refuses readers").date == ""
     assert read_rows("nothing found") == []
     assert read_kinds("photo: nobody") == []

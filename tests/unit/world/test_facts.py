@@ -98,3 +98,11 @@ def test_a_world_larger_than_its_vocabulary_is_refused() -> None:
 
 def test_printed_dates_have_an_iso_form() -> None:
     assert names.iso_date(names.printed_date(3, 12, 2031)) == "2031-12-03"
+
+
+def test_training_shows_every_word_that_test_names_are_made_of():
+    facts = build_facts(WorldParams())
+    words: dict[Split, set[str]] = {Split.TRAIN: set(), Split.TEST: set()}
+    for event in facts.main_events:
+        words[event.split].update(f"{event.title} {event.venue} {facts.person[event.host_id].name}".split())
+    assert words[Split.TEST] <= words[Split.TRAIN]

@@ -1,0 +1,45 @@
+import pytest
+
+from components import progress as module
+from components.progress import Progress, track
+
+
+def test_a_log_gets_a_line_now_and_then_and_one_at_the_end(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    with Progress("drawing", 10, "pictures") as progress:
+        for done in range(1, 11):
+            now += 10.0
+            progress.reach(done)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "drawing: 2/10 pictures, 20 s gone, 80 s left, 0.1 pictures/s"
+    assert lines[-1] == "drawing: 10/10 pictures in 100 s, 0.1 pictures/s"
+    assert len(lines) == 6
+
+
+def test_what_was_finished_before_does_not_count_for_the_rate(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    with Progress("drawing", 10, "pictures") as progress:
+        progress.resume(8)
+        now += 2.0
+        progress.reach(10)
+    assert capsys.readouterr().err.splitlines() == [
+        "drawing: 8 of 10 pictures were finished before",
+        "drawing: 10/10 pictures in 2 s, 1.0 pictures/s",
+    ]
+
+
+def test_a_failure_is_not_reported_as_an_end(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ZeroDivisionError), Progress("drawing", 10, "pictures"):
+        raise ZeroDivisionError
+    assert capsys.readouterr().err == ""
+
+
+def test_tracking_yields_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    assert list(track(iter("abc"), "writing", 3, "pages")) == ["a", "b", "c"]
+    assert capsys.readouterr().err.startswith("writing: 3/3 pages in ")
