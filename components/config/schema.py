@@ -131,9 +131,9 @@ class SftParams(OptimizerParams):
     """Stage `sft`: supervised fine-tuning on reviewed episodes."""
 
     seed: int = 19
-    steps: Count = 480
+    steps: Count = 960
     """Optimizer steps."""
-    batch_size: Count = 8
+    batch_size: Count = 4
     """Episodes per optimizer step."""
     warmup_share: Share = 0.05
     """Share of steps over which the learning rate rises; it falls to zero over the rest."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from components.config.schema import DrillParams
 from components.policies.embedding import Written, written_words
+from components.training.determinism import prepare_torch
 from components.training.losses import weighted_cross_entropy_sum
 from components.training.optimizer import MuonWithAdamW
 
@@ -161,8 +162,7 @@ def run_drills(
     """
     import torch
 
-    torch.set_num_threads(params.threads)
-    torch.use_deterministic_algorithms(True)
+    prepare_torch(params.threads)
     model.train()
     optimizer = MuonWithAdamW(model, params)
     losses: dict[str, float] = {}

@@ -13,6 +13,7 @@ from components.config.schema import SftParams
 from components.policies.batching import pad_batch
 from components.policies.encoding import ChatEncoder
 from components.storage.atomic import write_bytes
+from components.training.determinism import prepare_torch
 from components.training.losses import weighted_cross_entropy_sum
 from components.training.optimizer import MuonWithAdamW, learning_rate_scale
 from components.training.order import batch_of_step
@@ -50,10 +51,7 @@ class Trainer:
 
     def run(self, on_step: OnStep) -> None:
         """Train for `params.steps` steps, from the checkpoint where there is one."""
-        import torch
-
-        torch.set_num_threads(self.params.threads)
-        torch.use_deterministic_algorithms(True)
+        prepare_torch(self.params.threads)
         self.model.train()
         optimizer = MuonWithAdamW(self.model, self.params)
         lengths = [row.length for row in self.rows]

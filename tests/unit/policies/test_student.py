@@ -43,6 +43,22 @@ def test_padding_changes_no_logits(encoder, folder, messages):
     assert torch.allclose(together, alone, atol=1e-4)
 
 
+def test_padding_on_the_right_needs_no_mask(encoder, folder, messages):
+    import torch
+
+    from components.policies.student import load_student
+
+    model = load_student(folder)[0].eval()
+    rows = [encoder.encode(messages[:length], TOOLS, prompt=True) for length in (2, 5)]
+    batch = pad_batch(rows, encoder, left=False)
+    assert "attention_mask" not in batch
+    with torch.no_grad():
+        together = model(**batch).logits
+        for row, logits in zip(rows, together, strict=True):
+            alone = model(**pad_batch([row], encoder, left=True)).logits[0]
+            assert torch.allclose(logits[: len(alone)], alone, atol=1e-4)
+
+
 def test_a_policy_gives_each_conversation_its_own_turn(bank, folder, messages):
     policy = LocalPolicy(folder, bank, name="base", max_new_tokens=6, max_length=400)
     conversations = [conversation(messages[:5]), conversation(messages[:2])]
