@@ -83,26 +83,24 @@ def _serve(paths: "Paths", assignment: "Assignment", panel: "Panel | None", host
 
 
 def _show(status: "ReviewStatus", paths: "Paths") -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     from components.review.status import report_path
 
-    table = Table(title=f"Review of {status.queue.value}", title_justify="left", show_header=False, box=None)
+    typer.echo(f"review of {status.queue.value}")
     for name, value in _rows(status):
-        table.add_row(name, value)
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(table)
-    console.print(f"written to {report_path(paths, status.queue)}", markup=False)
+        typer.echo(f"  {name:<15}{value}")
+    typer.echo(f"written to {report_path(paths, status.queue)}")
 
 
 def _rows(status: "ReviewStatus") -> list[tuple[str, str]]:
     names = (*status.reviewers, status.adjudicator)
     rates = status.error_rates
     by = [f"{name} {status.decided[name]}" + (f" (errs {rates[name]:.0%})" if name in rates else "") for name in names]
+    stale = [f"{name} {count}" for name, count in status.stale.items() if count]
+    changed = [("changed since", f"{', '.join(stale)}: to be decided again")] if stale else []
     return [
         ("decided by", "programs, standing in for people" if status.scripted else "people"),
         ("decisions", ", ".join(by)),
+        *changed,
         ("items", str(status.items)),
         ("settled", f"{status.settled} ({', '.join(f'{name} {count}' for name, count in status.by_decision.items())})"),
         ("disagreements", f"{status.disagreements} ({status.adjudicated} settled, {status.waiting} waiting)"),

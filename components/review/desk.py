@@ -130,6 +130,10 @@ class Desk:
         person = next(person for person in self.panel.people if person.name == name)
         return {item_id: own for item_id in self.items if (own := self._counting(person, item_id)) is not None}
 
+    def stale(self, name: str) -> int:
+        """How many items one person has decided on that are no longer what they were."""
+        return sum(item_id in self._newest[name] and self._fresh(name, item_id) is None for item_id in self.items)
+
     def _visible(self, person: Person, item_id: str) -> bool:
         if item_id not in self.items:
             return False

@@ -23,7 +23,10 @@ class Field(Record):
 
 
 class Item(Record):
-    """What cases and episodes under review have in common."""
+    """What cases and episodes under review have in common.
+
+    A decision counts for the digest of the item, so a field that is added here opens everything for review again.
+    """
 
     item_id: str
     title: str

@@ -18,6 +18,8 @@ from components.storage.atomic import write_json
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,30}")
 """A reviewer's name is also the name of a file and a part of an address."""
+RESERVED = ("outcomes", "scripted")
+"""How no person's name begins: other files have these names."""
 
 
 class Person(NamedTuple):
@@ -66,6 +68,8 @@ def make_panel(reviewers: str, adjudicator: str) -> Panel:
         raise UsageError(f"--reviewers names {len(names)} people, but two decide on each item, such as `ada,ben`")
     everybody = [*names, adjudicator]
     for name in everybody:
+        if name.startswith(RESERVED):
+            raise UsageError(f"{name!r} cannot be a reviewer's name: no name begins with {' or '.join(RESERVED)}")
         if not NAME.fullmatch(name):
             raise UsageError(f"{name!r} is no reviewer's name; use lower-case letters, digits, `-` and `_`")
     if len(set(everybody)) < 3:

@@ -26,6 +26,8 @@ class ReviewStatus(Record):
     items: int
     decided: dict[str, int]
     """Items that each of the three has decided."""
+    stale: dict[str, int]
+    """Items that each has decided on and that have changed since: to be decided again."""
     open: int
     """Items that a reviewer has still to decide."""
     settled: int
@@ -57,6 +59,7 @@ def review_status(queue: Queue, desk: Desk) -> ReviewStatus:
         error_rates=rates,
         items=len(outcomes),
         decided={name: len(votes) for name, votes in decided.items()},
+        stale={person.name: desk.stale(person.name) for person in panel.people},
         open=standings[Standing.OPEN],
         settled=standings[Standing.AGREED] + standings[Standing.ADJUDICATED],
         by_decision={choice: choices[choice] for choice in Choice},

@@ -2,7 +2,7 @@
 // The page holds no state that matters: what counts is on the server, and each decision names what it was made upon.
 
 const $ = (id) => document.getElementById(id);
-const state = { items: [], at: -1, role: "", item: null, busy: false, step: -1, bad: null, form: "", zoom: 1, turn: 0 };
+const state = { items: [], at: -1, role: "", item: null, busy: false, step: -1, bad: null, form: "", zoom: 1, turn: 0, silence: 0 };
 
 // ---- Talking to the server
 
@@ -106,6 +106,8 @@ function say(text, bad = false) {
   $("message").textContent = text;
   $("message").hidden = !text;
   $("message").classList.toggle("bad", bad);
+  clearTimeout(state.silence);
+  if (text && !bad) state.silence = setTimeout(() => say(""), 4000);
 }
 
 function failed(problem) {

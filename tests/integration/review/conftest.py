@@ -107,9 +107,12 @@ def serve(paths: Paths) -> Iterator[Callable[..., Server]]:
         server.end()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The system's Chromium, headless; nothing is downloaded."""
+    """The system's Chromium, headless; nothing is downloaded.
+
+    It ends with its module: while playwright is there, an event loop runs, and no test could start another.
+    """
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("no chromium on PATH (Debian: apt-get install chromium)")

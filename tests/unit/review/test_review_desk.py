@@ -136,6 +136,7 @@ def test_a_decision_does_not_count_for_what_the_item_has_become(desk: Desk, path
     items = [item.model_copy(update={"claim": "other"}) if item.item_id == ITEM else item for item in items_of(paths)]
     changed = Desk(PANEL, items, paths.reviews / "cases")
     assert changed.view(ADA, ITEM).own is None
+    assert review_status(Queue.CASES, changed).stale == {"ada": 1, "ben": 0, "eve": 0}
     with pytest.raises(DecisionConflict, match="has changed since"):
         changed.decide(ADA, ITEM, draft(old, Choice.ACCEPT))
     decide(changed, ADA, ITEM, Choice.ACCEPT)

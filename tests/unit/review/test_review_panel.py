@@ -17,6 +17,7 @@ from components.review.panel import Gate, Panel, load_panel, make_panel, save_pa
         ("ada,ada", "eve", "not three people"),
         ("ada,ben", "ada", "not three people"),
         ("ada,../ben", "eve", "'../ben' is no reviewer's name"),
+        ("ada,scripted-one", "eve", "no name begins with outcomes or scripted"),
         ("Ada,ben", "eve", "'Ada' is no reviewer's name"),
     ],
 )
