@@ -62,8 +62,13 @@ class Paths:
 
     @property
     def metrics(self) -> Path:
-        """Small JSON files of the data stages, kept in git: `benchmark.json`, `review.json`."""
+        """Small JSON files of the data stages, kept in git: `benchmark.json`, `review.json`, `case_review.json`."""
         return self.root / "reports/data"
+
+    @property
+    def reviews(self) -> Path:
+        """What people decided: panels, and a ledger for each reviewer. No run can make them again; kept in git."""
+        return self.root / "reviews"
 
     @property
     def work(self) -> Path:

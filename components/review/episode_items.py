@@ -1,0 +1,104 @@
+"""Teacher episodes as reviewers see them: each step with its thought, call, observation and pictures."""
+
+from components.config.paths import Paths
+from components.errors import EviflowError
+from components.evaluation.gold import load_gold
+from components.records.base import Record
+from components.records.case import Check, Gold, Split, Verdict
+from components.records.episode import Episode, Step
+from components.records.shards import read_episodes
+from components.review.items import Item
+from components.rollout.show import call_text
+
+
+class StepView(Record):
+    """One turn and what followed it."""
+
+    kind: str
+    thought: str
+    call: str
+    """Empty when the turn made none."""
+    result: str
+    """What was observed or answered; empty for the last turn."""
+    failed: bool
+    pictures: tuple[str, ...]
+    """SHA-256 of pictures that a tool returned."""
+
+
+class EpisodeItem(Item):
+    """An episode beside the private record of its case."""
+
+    picture: str
+    """SHA-256 of the case's picture."""
+    policy: str
+    termination: str
+    verdict: str
+    """Of the report; empty when there is none."""
+    explanation: str
+    cited: tuple[str, ...]
+    label: Verdict
+    claim: str
+    checks: tuple[Check, ...]
+    steps: tuple[StepView, ...]
+
+    @property
+    def pictures(self) -> frozenset[str]:
+        """The case's picture and those that tools returned."""
+        return frozenset([self.picture, *(digest for step in self.steps for digest in step.pictures)])
+
+
+def episode_items(paths: Paths) -> list[EpisodeItem]:
+    """Every teacher episode, sorted by id.
+
+    Raises:
+        EviflowError: the episodes or the private records are not there.
+
+    """
+    gold = load_gold(paths, Split.TRAIN)
+    return [episode_item(episode, gold[episode.case.case_id]) for episode in teacher_episodes(paths)]
+
+
+def teacher_episodes(paths: Paths) -> list[Episode]:
+    """What stage `episodes` collected.
+
+    Raises:
+        EviflowError: it is not there.
+
+    """
+    source = paths.episodes / "episodes.parquet"
+    if not source.exists():
+        raise EviflowError(f"{source} is not there; run `eviflow stage episodes` or `dvc checkout`")
+    return read_episodes(source)
+
+
+def episode_item(episode: Episode, gold: Gold) -> EpisodeItem:
+    """One episode as reviewers see it."""
+    report = episode.report
+    return EpisodeItem(
+        item_id=episode.episode_id,
+        title=gold.event_title,
+        step_count=len(episode.steps),
+        picture=episode.case.image_sha256,
+        policy=episode.policy,
+        termination=episode.termination.value,
+        verdict=report.verdict.value if report else "",
+        explanation=report.explanation if report else "",
+        cited=report.cited if report else (),
+        label=gold.factual_status,
+        claim=gold.target_claim,
+        checks=gold.checks,
+        steps=tuple(_step(step) for step in episode.steps),
+    )
+
+
+def _step(step: Step) -> StepView:
+    seen = step.observation
+    unread = "" if step.thought else step.turn.text
+    return StepView(
+        kind=step.kind.value,
+        thought=step.thought,
+        call=call_text(step.call) if step.call else unread,
+        result=f"{seen.observation_id}  {seen.text}" if seen else step.feedback,
+        failed=seen is not None and not seen.succeeded,
+        pictures=seen.images if seen else (),
+    )

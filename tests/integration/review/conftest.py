@@ -1,0 +1,122 @@
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+from review_server import ROOT, Server
+
+from components.config.paths import Paths
+from components.config.schema import BenchmarkParams, Params, WorldParams
+from components.curation.benchmark import read_facts
+from components.curation.build import build_world
+from components.curation.plan import plan_cases
+from components.curation.render import gold_record, render
+from components.records.case import Case, Gold, Split
+from components.records.episode import Episode, Observation, Report, Step, StepKind, Termination, ToolCall, Turn
+from components.records.image_bank import ImageBank, asset_path
+from components.records.shards import write_episodes
+from components.storage.atomic import write_jsonl
+from components.world.store import read_pages, write_pages
+
+PARAMS = Params(
+    world=WorldParams(train_events=5, test_events=5), benchmark=BenchmarkParams(images_per_event=2, supported_share=0.5)
+)
+HOSTILE = "<script>document.title = 'obeyed'</script><img src=x onerror=\"document.title = 'obeyed'\">"
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run")
+
+
+@pytest.fixture(scope="session")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout with ten cases of each split, drawn from a small world and not screened, and two episodes."""
+    paths = Paths(tmp_path_factory.mktemp("drawn"))
+    build_world(PARAMS, paths)
+    write_pages(paths.web, [page.model_copy(update={"title": HOSTILE}) for page in read_pages(paths.web)])
+    for split, pairs in drawn_cases(paths).items():
+        write_jsonl(paths.benchmark / f"{split.value}.jsonl", [case for case, _ in pairs])
+        write_jsonl(paths.gold / f"{split.value}.jsonl", [gold for _, gold in pairs])
+        if split is Split.TRAIN:
+            write_episodes(paths.episodes / "episodes.parquet", [episode(case) for case, _ in pairs[:2]])
+    shutil.copy(ROOT / "params.yaml", paths.root)
+    return paths.root
+
+
+def drawn_cases(paths: Paths) -> dict[Split, list[tuple[Case, Gold]]]:
+    facts, bank = read_facts(paths.facts), ImageBank(paths.benchmark)
+    found: dict[Split, list[tuple[Case, Gold]]] = {split: [] for split in Split}
+    for plan in plan_cases(facts, PARAMS.benchmark):
+        candidate = render(plan, 0, facts, PARAMS.world)
+        digest = bank.put(candidate.data)
+        case = Case(case_id=plan.case_id, image_path=asset_path(digest), image_sha256=digest)
+        found[plan.event.split].append((case, gold_record(candidate)))
+    return found
+
+
+def episode(case: Case) -> Episode:
+    """Three steps and a report, each step with a picture."""
+    steps = [
+        Step(
+            index=index,
+            kind=StepKind.ACTION,
+            turn=Turn(text="turn"),
+            thought=f"look {index}",
+            call=ToolCall(name="crop_and_inspect", arguments_json='{"focus_question": "who?"}'),
+            observation=Observation(
+                observation_id=f"o{index + 1}",
+                tool="crop_and_inspect",
+                status="success",
+                text=HOSTILE,
+                images=(case.image_sha256,),
+            ),
+        )
+        for index in range(3)
+    ]
+    return Episode(
+        episode_id=f"{case.case_id}--scripted--s1",
+        case=case,
+        policy="scripted",
+        seed=1,
+        exposed_tools=("crop_and_inspect",),
+        action_budget=24,
+        steps=(*steps, Step(index=3, kind=StepKind.REPORT, turn=Turn(text="report"))),
+        report=Report(verdict="supported", explanation="all the same", cited=("o1",)),  # type: ignore[arg-type]
+        termination=Termination.FINISHED,
+        started_at="2031-01-01T00:00:00+00:00",
+        duration_s=1.0,
+    )
+
+
+@pytest.fixture
+def paths(drawn: Path, tmp_path: Path) -> Paths:
+    root = tmp_path / "checkout"
+    shutil.copytree(drawn, root)
+    return Paths(root)
+
+
+@pytest.fixture
+def serve(paths: Paths) -> Iterator[Callable[..., Server]]:
+    """Starts servers that end with the test."""
+    started: list[Server] = []
+
+    def start(*arguments: str, port: int = 0) -> Server:
+        started.append(Server(paths, *arguments, port=port))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.end()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium, headless; nothing is downloaded.
+
+    It ends with its module: while playwright is there, an event loop runs, and no test could start another.
+    """
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no chromium on PATH (Debian: apt-get install chromium)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        yield browser
+        browser.close()
