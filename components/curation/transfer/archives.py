@@ -67,7 +67,7 @@ class Archive(Place):
 
     @contextmanager
     def table(self) -> Iterator[Table]:
-        """The table, open."""
+        """The table, open; with it ends the archive."""
         info = self._members.get(self._table)
         if info is None:
             raise UsageError(f"{self._path} has no member {self._table}; name one with --table")
@@ -75,7 +75,7 @@ class Archive(Place):
             kind = "encrypted" if info.flag_bits & 1 else f"a zip bomb of {info.file_size} bytes"
             raise UsageError(f"{self._table} in {self._path} is {kind}; unpack it yourself")
         try:
-            with self._zip.open(info) as file:
+            with self._zip, self._zip.open(info) as file:
                 yield open_table(file, self._table, info.file_size)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
             raise UsageError(f"{self._table} in {self._path} is damaged; copy or download it again") from error

@@ -14,12 +14,14 @@ import io
 import os
 import shutil
 import tempfile
-from collections import Counter
+import warnings
+from collections import Counter, deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from components.config.paths import Paths
 from components.curation.transfer.archives import open_place
@@ -37,6 +39,10 @@ from components.records.image_bank import ImageBank, asset_path, sha256_hex
 from components.records.image_check import PictureError, PictureFault, clean_picture
 from components.storage.atomic import replace_folder
 
+MAX_WORKERS = 4
+"""Pictures at once at most: one of 64 megapixels takes some hundred MB."""
+AHEAD = 8
+"""Rows that wait for their pictures at most."""
 _FAULTS: dict[PictureFault, RefusalReason] = {
     PictureFault.UNREADABLE: RefusalReason.PICTURE_UNREADABLE,
     PictureFault.TOO_LARGE: RefusalReason.PICTURE_TOO_LARGE,
@@ -69,34 +75,59 @@ class ImportSummary:
         return self.reasons.total()
 
 
+class _Candidate(NamedTuple):
+    """A row in order, and its picture while it is written anew."""
+
+    row: Row
+    case_id: str
+    picture: Future[bytes]
+
+
 class _Intake:
-    """Takes rows one after another."""
+    """Takes rows one after another; pictures, which are nearly all of the work, are written anew a few rows ahead."""
 
     def __init__(self, place: Place, shelf: Shelf, bank: ImageBank | None, refusals: IO[bytes] | None) -> None:
         self._place, self._shelf, self._bank, self._refusals = place, shelf, bank, refusals
 
     def take(self, table: Table, summary: ImportSummary) -> None:
-        with Progress("importing", table.total, table.unit) as progress:
-            for raw in table.rows():
+        with Progress("importing", table.total, table.unit) as progress, _workers() as pool:
+            for line, item in self._ahead(table, summary.fields, pool):
                 try:
-                    summary.labels[self._accept(raw, summary.fields)] += 1
+                    summary.labels[self._accept(item)] += 1
                 except RowRefused as error:
-                    self._refuse(error.on(raw.line), summary)
+                    self._refuse(error.on(line), summary)
                 progress.reach(table.position, f"{summary.imported} rows imported, {summary.refused} refused")
 
-    def _accept(self, raw: RawRow, fields: FieldMap) -> Verdict:
-        row = read_row(raw, fields)
-        data = row.embedded if row.embedded is not None else self._place.picture(row.image)
-        case_id = row.public_id(data)
-        self._shelf.check_id(case_id)
-        picture = _clean(data, row)
+    def _ahead(
+        self, table: Table, fields: FieldMap, pool: ThreadPoolExecutor
+    ) -> Iterator[tuple[int, _Candidate | RowRefused]]:
+        waiting: deque[tuple[int, _Candidate | RowRefused]] = deque()
+        for raw in table.rows():
+            waiting.append((raw.line, self._begin(raw, fields, pool)))
+            if len(waiting) > AHEAD:
+                yield waiting.popleft()
+        yield from waiting
+
+    def _begin(self, raw: RawRow, fields: FieldMap, pool: ThreadPoolExecutor) -> _Candidate | RowRefused:
+        try:
+            row = read_row(raw, fields)
+            data = row.embedded if row.embedded is not None else self._place.picture(row.image)
+        except RowRefused as error:
+            return error
+        return _Candidate(row, row.public_id(data), pool.submit(_clean, data, row.image))
+
+    def _accept(self, item: _Candidate | RowRefused) -> Verdict:
+        if isinstance(item, RowRefused):
+            raise item
+        self._shelf.check_id(item.case_id)
+        picture = item.picture.result()
         digest = sha256_hex(picture)
         self._shelf.check_picture(digest)
         if self._bank is not None:
             self._bank.put(picture)
-        case = Case(case_id=case_id, image_path=asset_path(digest), image_sha256=digest)
-        self._shelf.add(row.line, case, row.gold(case_id), row.source(case_id))
-        return row.verdict
+        case = Case(case_id=item.case_id, image_path=asset_path(digest), image_sha256=digest)
+        self._shelf.add(item.row.line, case, item.row.gold(case.case_id), item.row.source(case.case_id))
+        return item.row.verdict
 
     def _refuse(self, refusal: Refusal, summary: ImportSummary) -> None:
         summary.reasons[refusal.reason] += 1
@@ -172,9 +203,18 @@ def _read(place: Place, intake: _Intake, summary: ImportSummary) -> None:
         intake.take(table, summary)
 
 
-def _clean(data: bytes, row: Row) -> bytes:
+@contextmanager
+def _workers() -> Iterator[ThreadPoolExecutor]:
+    """Threads that write pictures; decoding and encoding let other threads run."""
+    # Threads that set filters of their own restore each other's; here they all find, and leave, the same.
+    with warnings.catch_warnings(), ThreadPoolExecutor(min(MAX_WORKERS, os.cpu_count() or 1)) as pool:
+        warnings.simplefilter("ignore")
+        yield pool
+
+
+def _clean(data: bytes, name: str) -> bytes:
     try:
-        return clean_picture(io.BytesIO(data), shown(row.image))
+        return clean_picture(io.BytesIO(data), shown(name))
     except PictureError as error:
         raise refused(_FAULTS[error.fault], str(error)) from None
 

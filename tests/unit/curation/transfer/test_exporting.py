@@ -16,12 +16,14 @@ from PIL import Image
 from transfer_samples import cases, golds, picture, take_in, tree, user_folder
 
 from components.config.paths import Paths
+from components.curation.build import BenchmarkSummary
 from components.curation.transfer.exporting import ExportFormat, export_cases
 from components.curation.transfer.hub import ShardWriter
 from components.curation.transfer.mapping import Field, FieldMap, FieldRule
 from components.curation.transfer.released import Release
 from components.errors import EviflowError, UsageError
-from components.records.case import Split
+from components.records.case import Gold, Split
+from components.storage.atomic import read_jsonl
 
 words = st.text(st.characters(codec="utf-8"), max_size=30)
 ROWS = st.lists(
@@ -68,6 +70,26 @@ def test_what_is_exported_and_imported_again_is_the_same_byte_for_byte(rows: lis
         assert after.pop("test.refused.jsonl") == b""
         before.pop("test.refused.jsonl")
         assert before == after
+
+
+@pytest.mark.slow
+def test_the_built_benchmark_goes_out_and_comes_back_with_its_ids(
+    small_benchmark: tuple[Paths, BenchmarkSummary], tmp_path: Path
+) -> None:
+    built, _ = small_benchmark
+    for split in Split:
+        folder = tmp_path / split.value
+        export_cases(built.benchmark, folder, ExportFormat.RELEASED, built.gold, split)
+        take_in(tmp_path, folder, split=split)
+        expected = (built.benchmark / f"{split.value}.jsonl").read_bytes()
+        assert (tmp_path / f"data/imported/mine/{split.value}.jsonl").read_bytes() == expected
+        for before, after in zip(
+            read_jsonl(built.gold / f"{split.value}.jsonl", Gold), golds(tmp_path, split=split), strict=True
+        ):
+            kept = ("case_id", "factual_status", "target_claim", "error_type", "image_origin")
+            assert [getattr(before, name) for name in kept] == [getattr(after, name) for name in kept]
+    assets = tree(built.benchmark / "assets")
+    assert assets == tree(tmp_path / "data/imported/mine/assets")
 
 
 def test_the_released_layout_is_images_and_metadata(tmp_path: Path) -> None:

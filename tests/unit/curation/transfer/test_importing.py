@@ -1,5 +1,6 @@
 import io
 import json
+import os
 import signal
 import stat
 import subprocess
@@ -64,6 +65,7 @@ def bad_rows() -> dict[str, tuple[dict[str, Any], str]]:
         "absolute": ({"image": "/etc/hostname", "label": "real"}, "leaves_folder"),
         "a drive": ({"image": "C:\\x.png", "label": "real"}, "leaves_folder"),
         "an address": ({"image": "https://example.org/x.png", "label": "real"}, "leaves_folder"),
+        "a pipe": ({"image": "pipe.png", "label": "real"}, "picture_missing"),
         "a NUL": ({"image": "a\0b.png", "label": "real"}, "picture_missing"),
         "a long name": ({"image": "x" * 5000, "label": "real"}, "picture_missing"),
         "a link": ({"image": "link.png", "label": "real"}, "symbolic_link"),
@@ -100,6 +102,7 @@ def bad_pictures(root: Path) -> None:
     (root.parent / "outside.png").write_bytes(picture(4))
     (root / "link.png").symlink_to("inner/inner.png")
     (root / "linked").symlink_to("inner")
+    os.mkfifo(root / "pipe.png")
 
 
 @pytest.mark.parametrize("name", bad_rows())
