@@ -82,7 +82,9 @@ def _row(folder: Path, item: ReleasedCase) -> str:
     path = f"images/{item.case.case_id}.png"
     write_bytes(folder / path, item.picture)
     public = {"case_id": item.case.case_id, "image_path": path, "image_sha256": item.case.image_sha256}
-    return json.dumps(public | {name: value for name, value in item.private.items() if value}, ensure_ascii=False)
+    # An empty original path is written too: left out, an import would take the path inside the export for it.
+    private = {name: value for name, value in item.private.items() if value or name == "original_path"}
+    return json.dumps(public | private, ensure_ascii=False)
 
 
 def _write_datasets(staging: Path, release: Release, splits: tuple[Split, ...]) -> dict[Split, int]:

@@ -27,7 +27,7 @@ from components.config.paths import Paths
 from components.curation.transfer.archives import open_place
 from components.curation.transfer.lines import stream_lines
 from components.curation.transfer.mapping import FieldMap
-from components.curation.transfer.places import Place, refused
+from components.curation.transfer.places import MAX_PICTURE, Place, refused, too_large
 from components.curation.transfer.refusals import Refusal, RefusalReason, RowRefused, shown
 from components.curation.transfer.rows import Row, read_row
 from components.curation.transfer.shelf import Shelf, open_shelf
@@ -111,10 +111,17 @@ class _Intake:
     def _begin(self, raw: RawRow, fields: FieldMap, pool: ThreadPoolExecutor) -> _Candidate | RowRefused:
         try:
             row = read_row(raw, fields)
-            data = row.embedded if row.embedded is not None else self._place.picture(row.image)
+            data = self._data(row)
         except RowRefused as error:
             return error
         return _Candidate(row, row.public_id(data), pool.submit(_clean, data, row.image))
+
+    def _data(self, row: Row) -> bytes:
+        if row.embedded is None:
+            return self._place.picture(row.image)
+        if len(row.embedded) > MAX_PICTURE:
+            raise too_large(row.image, len(row.embedded))
+        return row.embedded
 
     def _accept(self, item: _Candidate | RowRefused) -> Verdict:
         if isinstance(item, RowRefused):

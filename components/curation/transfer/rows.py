@@ -58,7 +58,8 @@ class Row(NamedTuple):
     category: str
     provenance: str
     image_origin: str
-    original_path: str
+    original_path: str | None
+    """None when the table does not say; then it is the picture's path."""
 
     def public_id(self, data: bytes) -> str:
         """The case's id: the row's public one, else one derived from its own id, else from its picture's bytes.
@@ -93,7 +94,7 @@ class Row(NamedTuple):
         return Source(
             case_id=case_id,
             source_id=self.source_id,
-            original_path=self.original_path or self.image,
+            original_path=self.image if self.original_path is None else self.original_path,
             category=self.category,
             explanation=self.explanation,
             provenance=self.provenance,
@@ -128,7 +129,7 @@ def read_row(raw: RawRow, fields: FieldMap) -> Row:
         category=text(Field.CATEGORY).strip(),
         provenance=text(Field.PROVENANCE),
         image_origin=text(Field.IMAGE_ORIGIN).strip(),
-        original_path=text(Field.ORIGINAL_PATH),
+        original_path=texts.get(Field.ORIGINAL_PATH),
     )
     _check(row)
     return row

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -231,4 +232,14 @@ def test_a_dataset_folder_can_be_imported_again(tmp_path: Path) -> None:
     shard = tmp_path / "out/data/test-00000-of-00001.parquet"
     take_in(tmp_path, shard, "again", fields=FieldMap({Field.LABEL: labels}))
     assert tree(tmp_path / "data/imported/mine") == tree(tmp_path / "data/imported/again")
-    assert golds(tmp_path) == golds(tmp_path, "again")
+    assert tree(tmp_path / "data/private/imported/mine") == tree(tmp_path / "data/private/imported/again")
+
+
+def test_pictures_without_a_path_come_back_without_one(tmp_path: Path) -> None:
+    table = pa.table({"image": [picture(0), picture(1)], "label": ["real", "fake"]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    take_in(tmp_path, tmp_path / "t.parquet")
+    export(tmp_path, tmp_path / "out")
+    take_in(tmp_path, tmp_path / "out", "again")
+    assert tree(tmp_path / "data/imported/mine") == tree(tmp_path / "data/imported/again")
+    assert tree(tmp_path / "data/private/imported/mine") == tree(tmp_path / "data/private/imported/again")
