@@ -74,7 +74,7 @@ lock: ## resolve the dependencies anew and write requirements.lock
 clean: ## remove everything that runs have made, and keep the virtual environment
 	@rm -rf data models reports mlartifacts mlruns mlflow.db* .eviflow .dvc/cache .dvc/tmp
 	find . -name __pycache__ -not -path './$(VENV)/*' -type d -exec rm -rf {} +
-	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	echo "removed data, models, reports, MLflow's store, caches; \`make demo\` makes them again"
 
 $(BIN)/python:

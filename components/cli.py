@@ -1,6 +1,7 @@
 """The command line, `eviflow` or `python -m components.cli`.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 refused before starting.
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 refused before starting, 4 done, but some rows were
+refused.
 """
 
 import sys
@@ -35,6 +36,7 @@ def options(
 app.command("run", epilog=run.EXAMPLE)(run.run)
 app.command("stage", epilog=stage.EXAMPLE)(stage.stage)
 app.command("investigate", epilog=investigate.EXAMPLE)(investigate.investigate)
+app.add_typer(data.app, name="data")
 app.add_typer(world.app, name="world")
 app.add_typer(data.app, name="data")
 

@@ -2,8 +2,10 @@
 
 import typer
 
-from components.commands import data_review
+from components.commands import data_review, data_transfer
 
-app = typer.Typer(help="Review the data by people.", no_args_is_help=True)
+app = typer.Typer(help="Import, export and review the data.", no_args_is_help=True)
 
+app.command("import", epilog=data_transfer.IMPORT_EXAMPLE)(data_transfer.import_data)
+app.command("export", epilog=data_transfer.EXPORT_EXAMPLE)(data_transfer.export_data)
 app.command("review", epilog=data_review.EXAMPLE)(data_review.review)

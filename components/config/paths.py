@@ -36,6 +36,16 @@ class Paths:
         return self.root / "data/private/gold"
 
     @property
+    def imports(self) -> Path:
+        """`eviflow data import`: a folder for each import, laid out like `benchmark`. Public."""
+        return self.root / "data/imported"
+
+    @property
+    def imports_gold(self) -> Path:
+        """`eviflow data import`: gold records of each import, and the rows that were refused. Private."""
+        return self.root / "data/private/imported"
+
+    @property
     def episodes(self) -> Path:
         """Stage `episodes`: `episodes.parquet` and pictures that tools returned."""
         return self.root / "data/episodes"

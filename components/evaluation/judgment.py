@@ -36,6 +36,8 @@ class Reason(StrEnum):
     """A search result is cited; results lead to evidence and are none."""
     CONTRADICTORY = "contradictory"
     """Equal values are said to differ, different ones to be the same, or one attribute has two readings."""
+    NO_CHECKS = "no_checks"
+    """The private record says nothing to check grounds by, as that of an imported case; only the verdict is scored."""
     FALSE_DIFFERENCE = "false_difference"
     """An attribute is said to differ that does not."""
     NOT_STATED = "not_stated"

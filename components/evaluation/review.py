@@ -14,6 +14,7 @@ from components.config.schema import Params
 from components.errors import EviflowError
 from components.evaluation.gold import load_gold
 from components.evaluation.rules_judge import judge
+from components.evaluation.summary import error_type
 from components.records.base import Record
 from components.records.case import Gold, Split
 from components.records.episode import Episode, FailureClass, Step, StepKind, Termination
@@ -172,7 +173,7 @@ def _summary(
 
 
 def _yields(episodes: Sequence[Episode], admitted: Sequence[Episode], gold: Mapping[str, Gold]) -> dict[str, Yield]:
-    kinds = {case_id: item.error_type.value if item.error_type else "supported" for case_id, item in gold.items()}
+    kinds = {case_id: error_type(item) for case_id, item in gold.items()}
     collected = Counter(kinds[episode.case.case_id] for episode in episodes if episode.case.case_id in kinds)
     kept = Counter(kinds[episode.case.case_id] for episode in admitted)
     covered = Counter(kinds[case_id] for case_id in {episode.case.case_id for episode in admitted})

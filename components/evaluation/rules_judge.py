@@ -81,6 +81,7 @@ def _grounds(episode: Episode, report: Report, gold: Gold) -> _Finding | None:
     checks = {check.attribute: check for check in gold.checks}
     return (
         _contradiction(claims)
+        or _uncheckable(gold)
         or _false_difference(claims, checks)
         or _left_out(claims, gold)
         or _misstated(claims, checks)
@@ -95,6 +96,13 @@ def _contradiction(claims: Sequence[Claim]) -> _Finding | None:
         if any(other.attribute is claim.attribute and other != claim for other in claims):
             return Reason.CONTRADICTORY, f"The {claim.attribute.value} is stated twice, differently."
     return None
+
+
+def _uncheckable(gold: Gold) -> _Finding | None:
+    """Grounds that nothing can confirm are usable at most; without this they would meet every rule that follows."""
+    if gold.checks:
+        return None
+    return Reason.NO_CHECKS, "The record names nothing to check the grounds by, so only the verdict is scored."
 
 
 def _false_difference(claims: Sequence[Claim], checks: dict[Attribute, Check]) -> _Finding | None:

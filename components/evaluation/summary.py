@@ -96,8 +96,8 @@ def compare(system: Sequence[Judgment], reference: Sequence[Judgment], params: E
 
 
 def error_type(gold: Gold) -> str:
-    """The error type's name, `supported` for a faithful picture."""
-    return gold.error_type.value if gold.error_type else "supported"
+    """The error type's name; `supported` for a faithful picture, `refuted` for one whose error has no name."""
+    return gold.error_type.value if gold.error_type else gold.factual_status.value
 
 
 def _conduct(episodes: Sequence[Episode]) -> dict[str, float]:

@@ -99,11 +99,12 @@ class Gold(Record):
     target_claim: str
     acceptable_evidence: tuple[Evidence, ...]
     checks: tuple[Check, ...]
-    """All four attributes; a refuted case has exactly one that does not hold."""
+    """All four attributes, of which exactly one does not hold in a refuted case. Empty for an imported case, whose
+    verdict alone can be judged."""
     object_kind: str
-    """What is to be counted, singular: "lantern"."""
+    """What is to be counted, singular: "lantern"; empty for an imported case."""
     error_type: ErrorType | None = None
-    """None for a supported case."""
+    """None for a supported case, and for a refuted one that was imported without it."""
     event_id: str
     event_title: str
     person_ids: tuple[str, ...]

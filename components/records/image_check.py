@@ -3,7 +3,10 @@
 import io
 import struct
 import warnings
+import zlib
+from enum import StrEnum
 from pathlib import Path
+from typing import IO
 
 from PIL import Image, ImageOps
 
@@ -13,7 +16,31 @@ MAX_PIXELS = 64_000_000
 """A larger picture is refused from its header, before anything is decoded."""
 LONGEST_SIDE = 1024
 SHORTEST_SIDE = 16
-_BROKEN = (OSError, ValueError, SyntaxError, EOFError, struct.error, Image.DecompressionBombError)
+_FORMATS = frozenset({"AVIF", "BMP", "GIF", "JPEG", "JPEG2000", "MPO", "PNG", "PPM", "TIFF", "WEBP"})
+"""Plain pictures. Others that Pillow opens are programs (EPS), movies or layered documents."""
+_BROKEN = (
+    OSError, ValueError, SyntaxError, EOFError, LookupError, TypeError, ArithmeticError, AttributeError, RuntimeError,
+    struct.error, zlib.error, Image.DecompressionBombError,
+)  # fmt: skip
+"""What decoders raise over damaged files."""
+
+
+class PictureFault(StrEnum):
+    """What is wrong with a picture."""
+
+    UNREADABLE = "unreadable"
+    """No picture, cut short, or damaged."""
+    TOO_LARGE = "too_large"
+    TOO_SMALL = "too_small"
+    ANIMATED = "animated"
+
+
+class PictureError(UsageError):
+    """A picture cannot be investigated."""
+
+    def __init__(self, fault: PictureFault, sentence: str) -> None:
+        super().__init__(sentence)
+        self.fault = fault
 
 
 def read_picture(path: Path) -> bytes:
@@ -26,11 +53,27 @@ def read_picture(path: Path) -> bytes:
 
     """
     _check_file(path)
+    with path.open("rb") as file:
+        return clean_picture(file, str(path))
+
+
+def clean_picture(file: IO[bytes], name: str) -> bytes:
+    """The same for an open file, which is called `name` in errors.
+
+    Raises:
+        PictureError: it is no picture, cut short, animated, too large or too small.
+
+    """
     with warnings.catch_warnings():
-        # Sizes are checked here, against a stricter bound than Pillow's.
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        image = _decode(path)
-    return path.read_bytes() if image is None else _encode(image, path)
+        # Sizes are checked here, against a stricter bound than Pillow's, and damaged metadata is dropped with the rest.
+        warnings.simplefilter("ignore")
+        image, ready = _decode(file, name)
+    if ready:
+        file.seek(0)
+        data = file.read()
+        if _holds_pixels_only(data):
+            return data
+    return _encode(image, name)
 
 
 def _check_file(path: Path) -> None:
@@ -44,32 +87,53 @@ def _check_file(path: Path) -> None:
         raise UsageError(f"{path} is empty; copy or download the picture again")
 
 
-def _decode(path: Path) -> Image.Image | None:
-    """The decoded picture, or None when the file can be used as it is."""
+def _decode(file: IO[bytes], name: str) -> tuple[Image.Image, bool]:
+    """The decoded picture, and whether the file can be used as it is."""
     try:
-        opened = Image.open(path)
+        opened = Image.open(file)
     except Image.DecompressionBombError as error:
-        raise _too_large(path) from error
+        raise _too_large(name) from error
     except _BROKEN as error:
-        raise UsageError(f"{path} is not a readable picture; save it as PNG or JPEG and try again") from error
+        raise _no_picture(name) from error
     with opened as image:
+        if image.format not in _FORMATS:
+            raise _no_picture(name)
         if image.width * image.height > MAX_PIXELS:
-            raise _too_large(path, image.size)
+            raise _too_large(name, image.size)
         try:
             # A phone's MPO file is one photograph with auxiliary views of it, not an animation.
             if image.format != "MPO" and getattr(image, "n_frames", 1) > 1:
-                raise UsageError(f"{path} is animated or has several pages; save the one frame to investigate as PNG")
+                sentence = f"{name} is animated or has several pages; save the one frame to investigate as PNG"
+                raise PictureError(PictureFault.ANIMATED, sentence)
             image.load()
-            if _is_ready(image):
-                return None
-            return _flat(ImageOps.exif_transpose(image))
+            return _flat(ImageOps.exif_transpose(image)), _is_ready(image)
         except _BROKEN as error:
-            raise UsageError(f"{path} is cut short or damaged; copy or download it again") from error
+            sentence = f"{name} is cut short or damaged; copy or download it again"
+            raise PictureError(PictureFault.UNREADABLE, sentence) from error
 
 
-def _too_large(path: Path, size: tuple[int, int] | None = None) -> UsageError:
+def _no_picture(name: str) -> PictureError:
+    sentence = f"{name} is not a readable picture; save it as PNG or JPEG and try again"
+    return PictureError(PictureFault.UNREADABLE, sentence)
+
+
+def _too_large(name: str, size: tuple[int, int] | None = None) -> PictureError:
     found = f" ({size[0]} x {size[1]} pixels)" if size else ""
-    return UsageError(f"{path}{found} is over {MAX_PIXELS // 10**6} megapixels; scale it down and try again")
+    sentence = f"{name}{found} is over {MAX_PIXELS // 10**6} megapixels; scale it down and try again"
+    return PictureError(PictureFault.TOO_LARGE, sentence)
+
+
+def _holds_pixels_only(data: bytes) -> bool:
+    """Whether a PNG has no chunk besides its pixels, and nothing behind them: Pillow passes over private chunks."""
+    position = 8
+    while position + 8 <= len(data):
+        length, kind = struct.unpack_from(">I4s", data, position)
+        position += 12 + length
+        if kind == b"IEND":
+            return position == len(data)
+        if kind not in (b"IHDR", b"IDAT"):
+            return False
+    return False
 
 
 def _is_ready(image: Image.Image) -> bool:
@@ -88,10 +152,11 @@ def _flat(image: Image.Image) -> Image.Image:
     return Image.alpha_composite(Image.new("RGBA", layered.size, "white"), layered).convert("RGB")
 
 
-def _encode(image: Image.Image, path: Path) -> bytes:
+def _encode(image: Image.Image, name: str) -> bytes:
     image.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
     if min(image.size) < SHORTEST_SIDE:
-        raise UsageError(f"{path} is under {SHORTEST_SIDE} pixels high or wide; choose a larger picture")
+        sentence = f"{name} is under {SHORTEST_SIDE} pixels high or wide; choose a larger picture"
+        raise PictureError(PictureFault.TOO_SMALL, sentence)
     image.info.clear()
     buffer = io.BytesIO()
     image.save(buffer, format="PNG")

@@ -16,7 +16,8 @@ def eviflow(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[st
     return subprocess.run(argv, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
-COMMANDS = [(), ("run",), ("stage",), ("investigate",), ("world", "serve"), ("data", "review")]
+DATA = [("data", name) for name in ("import", "export", "review")]
+COMMANDS = [(), ("run",), ("stage",), ("investigate",), ("world", "serve"), *DATA]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=str)

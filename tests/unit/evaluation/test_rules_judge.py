@@ -57,6 +57,25 @@ def test_a_wrong_verdict_is_rejected(altered: str | None) -> None:
     assert not result.correct
 
 
+@pytest.mark.parametrize("altered", [None, *ATTRIBUTES])
+def test_without_checks_grounds_are_usable_at_most(altered: str | None) -> None:
+    imported = make_gold(altered).model_copy(update={"checks": (), "acceptable_evidence": (), "official_urls": ()})
+    result = judge(good_episode(altered), imported)
+    assert (result.quality_bucket, result.reason) == (Quality.USABLE, Reason.NO_CHECKS)
+    assert result.correct
+    assert not result.strong
+
+
+def test_without_checks_a_wrong_verdict_and_a_contradiction_are_rejected_still() -> None:
+    imported = make_gold(None).model_copy(update={"checks": ()})
+    refuted = Report(verdict=Verdict.REFUTED, explanation=explain(None), cited=ALL_CITED)
+    assert judge(make_episode(seen_in(None), refuted), imported).reason is Reason.WRONG_VERDICT
+    twice = Report(verdict=Verdict.SUPPORTED, explanation="count 9 vs 9 differs", cited=ALL_CITED)
+    assert judge(make_episode(seen_in(None), twice), imported).reason is Reason.CONTRADICTORY
+    uncited = Report(verdict=Verdict.SUPPORTED, explanation=explain(None), cited=())
+    assert judge(make_episode(seen_in(None), uncited), imported).reason is Reason.NOTHING_CITED
+
+
 def test_nothing_to_judge() -> None:
     assert judge(make_episode([], None), make_gold()).reason is Reason.NO_REPORT
     missing = judge(None, make_gold())

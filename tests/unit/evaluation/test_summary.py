@@ -2,7 +2,7 @@ from evaluation_doubles import good_episode, make_episode, make_gold, seen_in
 
 from components.config.schema import EvaluationParams
 from components.evaluation.rules_judge import judge
-from components.evaluation.summary import compare, summarise
+from components.evaluation.summary import compare, error_type, summarise
 from components.records.case import Verdict
 from components.records.episode import Report
 
@@ -48,3 +48,8 @@ def test_a_system_differs_from_itself_by_nothing() -> None:
     difference = compare(JUDGMENTS, JUDGMENTS, PARAMS)
     assert set(difference.metrics.values()) == {0.0}
     assert set(difference.intervals.values()) == {(0.0, 0.0)}
+
+
+def test_a_refuted_case_without_a_named_error_is_not_counted_as_supported() -> None:
+    assert error_type(make_gold("count").model_copy(update={"error_type": None})) == "refuted"
+    assert error_type(make_gold(None)) == "supported"

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
 from components.errors import UsageError
-from components.records.image_check import LONGEST_SIDE, read_picture
+from components.records.image_check import LONGEST_SIDE, PictureError, clean_picture, read_picture
 
 
 def picture(mode: str = "RGB", size: tuple[int, int] = (64, 48)) -> Image.Image:
@@ -116,6 +118,26 @@ def test_a_rotated_photograph_stands_upright_and_tells_nothing_else(tmp_path: Pa
     assert b"a hint" not in read_picture(tmp_path / "turned.jpg")
 
 
+@pytest.mark.parametrize("where", ["private chunk", "text behind the pixels", "behind the end"])
+def test_a_plain_png_with_anything_hidden_in_it_is_written_anew(tmp_path: Path, where: str) -> None:
+    picture().save(tmp_path / "plain.png")
+    plain = (tmp_path / "plain.png").read_bytes()
+    kind, hint = (b"prVt" if where == "private chunk" else b"tEXt"), b"Comment\0a hint"
+    hidden = struct.pack(">I", len(hint)) + kind + hint + struct.pack(">I", zlib.crc32(kind + hint))
+    end = plain[-12:]
+    changed = plain + hint if where == "behind the end" else plain[:-12] + hidden + end
+    (tmp_path / "hint.png").write_bytes(changed)
+    assert b"a hint" not in read_picture(tmp_path / "hint.png")
+    assert read_picture(tmp_path / "hint.png") == plain
+
+
+def test_a_picture_that_is_a_program_is_not_run(tmp_path: Path) -> None:
+    path = tmp_path / "program.eps"
+    path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 64 64\n%%EndComments\nshowpage\n")
+    assert Image.open(path).format == "EPS"
+    assert "not a readable picture" in refused(path)
+
+
 def test_a_phone_photograph_with_a_second_view_is_one_picture(tmp_path: Path) -> None:
     picture().save(tmp_path / "phone.jpg", format="MPO", save_all=True, append_images=[picture()])
     assert Image.open(tmp_path / "phone.jpg").format == "MPO"
@@ -125,3 +147,31 @@ def test_a_phone_photograph_with_a_second_view_is_one_picture(tmp_path: Path) ->
 def test_a_large_picture_is_scaled_down(tmp_path: Path) -> None:
     picture(size=(3000, 1500)).save(tmp_path / "large.png")
     assert Image.open(io.BytesIO(read_picture(tmp_path / "large.png"))).size == (LONGEST_SIDE, LONGEST_SIDE // 2)
+
+
+def encoded(kind: str) -> bytes:
+    buffer = io.BytesIO()
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    picture(size=(40, 30)).save(buffer, format=kind, **({} if kind in ("GIF", "BMP", "PPM") else {"exif": exif}))
+    return buffer.getvalue()
+
+
+@given(
+    st.sampled_from(["PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM"]),
+    st.lists(st.tuples(st.integers(0, 4000), st.binary(min_size=1, max_size=8)), max_size=6),
+    st.integers(0, 6000),
+)
+def test_a_file_damaged_anywhere_is_a_clean_picture_or_refused(
+    kind: str, changes: list[tuple[int, bytes]], length: int
+) -> None:
+    data = bytearray(encoded(kind))
+    for at, change in changes:
+        at %= len(data)
+        data[at : at + len(change)] = change
+    try:
+        result = clean_picture(io.BytesIO(bytes(data[:length])), "it")
+    except PictureError:
+        return
+    shown = Image.open(io.BytesIO(result))
+    assert (shown.format, shown.mode, shown.info) == ("PNG", "RGB", {})

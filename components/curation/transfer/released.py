@@ -1,0 +1,107 @@
+"""What a case looks like outside the project: one row, public fields and, where they are given, private ones."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from components.curation.transfer.lines import stream_lines
+from components.curation.transfer.rows import Source
+from components.errors import EviflowError, UsageError
+from components.records.case import Case, Gold, Split
+from components.records.image_bank import ImageBank, sha256_hex
+from components.storage.atomic import read_jsonl
+
+PRIVATE_FIELDS = ("label", "claim", "explanation", "category", "provenance", "image_origin", "id", "original_path")
+"""In the order in which they are written. An import finds all of them by these names."""
+
+
+class ReleasedCase(NamedTuple):
+    """One case with its picture."""
+
+    case: Case
+    picture: bytes
+    """PNG."""
+    private: dict[str, str]
+    """By `PRIVATE_FIELDS`; empty when only public fields are exported."""
+
+
+class Release:
+    """The cases of a benchmark's folder, read one at a time.
+
+    Args:
+        folder: public cases and pictures, as `eviflow data import` or the stage `benchmark` writes them.
+        private: gold records and, for an import, their sources; None exports public fields alone.
+
+    Raises:
+        UsageError: `folder` holds no cases.
+
+    """
+
+    def __init__(self, folder: Path, private: Path | None) -> None:
+        self._folder, self._private = folder, private
+        self.splits = tuple(split for split in Split if (folder / f"{split.value}.jsonl").is_file())
+        if not self.splits:
+            raise UsageError(f"{folder} holds neither train.jsonl nor test.jsonl; name a folder such as data/evilens_f")
+
+    @property
+    def has_private(self) -> bool:
+        """Whether cases come with their private fields."""
+        return self._private is not None
+
+    def count(self, split: Split) -> int:
+        """How many cases a split has."""
+        with (self._folder / f"{split.value}.jsonl").open("rb") as file:
+            return sum(1 for _ in stream_lines(file))
+
+    def cases(self, split: Split) -> Iterator[ReleasedCase]:
+        """The cases of a split, in the order of the file.
+
+        Raises:
+            EviflowError: a picture is missing or not the one that was recorded, or a case has no gold record.
+
+        """
+        gold, sources = self._gold(split), self._sources(split)
+        bank = ImageBank(self._folder)
+        with (self._folder / f"{split.value}.jsonl").open("rb") as file:
+            for line in stream_lines(file):
+                case = Case.model_validate_json(line)
+                picture = bank.read(case.image_sha256)
+                if sha256_hex(picture) != case.image_sha256:
+                    raise EviflowError(f"{case.image_path} in {self._folder} is damaged; import or build it again")
+                yield ReleasedCase(case, picture, self._fields(case.case_id, gold, sources))
+
+    def _gold(self, split: Split) -> dict[str, Gold]:
+        if self._private is None:
+            return {}
+        path = self._private / f"{split.value}.jsonl"
+        if not path.is_file():
+            raise UsageError(f"{path} does not exist; name the folder of the gold records with --private")
+        return {gold.case_id: gold for gold in read_jsonl(path, Gold)}
+
+    def _sources(self, split: Split) -> dict[str, Source]:
+        path = self._private / f"{split.value}.sources.jsonl" if self._private is not None else None
+        if path is None or not path.is_file():
+            return {}
+        return {source.case_id: source for source in read_jsonl(path, Source)}
+
+    def _fields(self, case_id: str, golds: dict[str, Gold], sources: dict[str, Source]) -> dict[str, str]:
+        if self._private is None:
+            return {}
+        if case_id not in golds:
+            raise EviflowError(f"{self._private} has no gold record of {case_id}; name the folder that belongs to it")
+        return _private_fields(golds[case_id], sources.get(case_id))
+
+
+def _private_fields(gold: Gold, source: Source | None) -> dict[str, str]:
+    kind = gold.error_type.value if gold.error_type else ""
+    values = (
+        gold.factual_status.value,
+        gold.target_claim,
+        source.explanation if source else "",
+        source.category if source else kind,
+        source.provenance if source else " ".join(gold.official_urls),
+        gold.image_origin,
+        source.source_id if source else "",
+        source.original_path if source else "",
+    )
+    return dict(zip(PRIVATE_FIELDS, values, strict=True))
