@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from PIL import Image
@@ -13,6 +14,7 @@ from components.curation.screen import Reason, Screen
 from components.records.case import Split
 from components.tools.ocr import OcrEngine
 from components.world.draw import draw_scene, encode_png
+from components.world.entities import FaceSpec
 
 pytestmark = pytest.mark.slow
 """Printed text is read with real OCR."""
@@ -48,8 +50,15 @@ def test_a_twin_in_the_other_split_is_named_as_such(screen: Screen, candidate: C
     assert screen.reasons(twin) == [Reason.DUPLICATE_ACROSS]
 
 
+def stranger(face: FaceSpec) -> FaceSpec:
+    """A face that differs in skin, hair colour and beard."""
+    options = {name: get_args(FaceSpec.model_fields[name].annotation) for name in ("skin", "hair_colour", "beard")}
+    others = {name: [value for value in values if value != getattr(face, name)] for name, values in options.items()}
+    return face.model_copy(update={name: values[0] for name, values in others.items()})
+
+
 def test_a_wrong_count_and_a_wrong_face_are_seen(screen: Screen, candidate: Candidate) -> None:
-    face = candidate.scene.face.model_copy(update={"skin": "umber", "hair_colour": "violet", "beard": "full"})
+    face = stranger(candidate.scene.face)
     image = draw_scene(replace(candidate.scene, count=candidate.scene.count % 12 + 1, face=face))
     assert screen.reasons(redrawn(candidate, image)) == [Reason.COUNT_UNCLEAR, Reason.FACE_UNCLEAR]
 
