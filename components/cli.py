@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from components.commands import investigate, run, stage, world
+from components.commands import data, investigate, run, stage, world
 from components.commands.session import Session, guarded
 
 app = typer.Typer(
@@ -35,6 +35,7 @@ def options(
 app.command("run", epilog=run.EXAMPLE)(run.run)
 app.command("stage", epilog=stage.EXAMPLE)(stage.stage)
 app.command("investigate", epilog=investigate.EXAMPLE)(investigate.investigate)
+app.add_typer(data.app, name="data")
 app.add_typer(world.app, name="world")
 
 

@@ -16,7 +16,19 @@ def eviflow(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[st
     return subprocess.run(argv, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("command", [(), ("run",), ("stage",), ("investigate",), ("world", "serve")], ids=str)
+COMMANDS = [
+    (),
+    ("run",),
+    ("stage",),
+    ("investigate",),
+    ("data", "log"),
+    ("data", "verify"),
+    ("data", "rollback"),
+    ("world", "serve"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=str)
 def test_every_command_has_help_with_an_example(command: tuple[str, ...]) -> None:
     done = eviflow(*command, "--help")
     assert done.returncode == 0
