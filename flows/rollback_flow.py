@@ -25,7 +25,7 @@ def switch_data(request: RollbackRequest) -> RollbackOutcome:
     plan = plan_rollback(paths.root, request.revision) if request.dry_run else roll_back(paths, request.revision)
     return RollbackOutcome(
         commit=plan.version.commit,
-        objects=len({item.digest for item in plan.needed}),
+        objects=plan.objects,
         fetched=len(plan.fetched),
         switched=list(plan.switched),
         restored=len(plan.restored),

@@ -53,8 +53,9 @@ def running(folder: Path) -> Iterator[ObjectServer]:
     argv = [weed(), "server", "-s3", f"-dir={data}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-s3.config={config}"]
     argv += [f"-{name}={port}" for name, port in zip(PORTS, ports, strict=False)]
     argv += [f"-{name}.grpc={port}" for name, port in zip(PORTS, ports[len(PORTS) :], strict=True)]
+    # Everything that would listen on a port of its own choice, or call home, is off.
+    argv += ["-s3.port.iceberg=0", "-s3.port.lance=0", "-master.telemetry=false"]
     argv += ["-master.volumeSizeLimitMB=64", "-master.volumePreallocate=false", "-volume.max=50"]
-    argv += ["-volume.preStopSeconds=0"]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(argv, cwd=folder, stdout=log, stderr=log)
     server = ObjectServer(f"http://127.0.0.1:{ports[PORTS.index('s3.port')]}")
@@ -64,6 +65,9 @@ def running(folder: Path) -> Iterator[ObjectServer]:
     finally:
         process.kill()  # asked politely it takes 15 s, and what it holds is thrown away
         process.wait()
+        for port in ports:
+            for left in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):
+                left.unlink()
 
 
 def weed() -> str:

@@ -46,16 +46,12 @@ def show_plan(plan: Plan, runs: Sequence["TrainedRun"], *, dry_run: bool) -> Non
     would = "would be " if dry_run else ""
     version = plan.version
     typer.echo(f"{version.short}  {version.date[:16].replace('T', ' ')}  {version.subject}")
-    typer.echo(
-        f"all {len({item.digest for item in plan.needed})} objects are to be had, {len(plan.fetched)} of the remote"
-    )
+    typer.echo(f"all {plan.objects} objects are to be had, {len(plan.fetched)} of them from the remote")
     for name, content in plan.switched.items():
         typer.echo(f"{would}{'removed' if content is None else 'switched'}: {name}")
-    for item in plan.restored[:FILES_SHOWN]:
-        typer.echo(f"{would}restored: {item.path}")
-    if len(plan.restored) > FILES_SHOWN:
-        typer.echo(f"{would}restored: {len(plan.restored) - FILES_SHOWN} files more")
-    if not plan.switched and not plan.restored:
+    _some(f"{would}restored", [item.path for item in plan.restored])
+    _some(f"{would}removed", plan.removed)
+    if not plan.switched and not plan.restored and not plan.removed:
         typer.echo("the checkout is at this version already")
     for run in runs:
         typer.echo(f"trained on it: {run}")
@@ -63,6 +59,13 @@ def show_plan(plan: Plan, runs: Sequence["TrainedRun"], *, dry_run: bool) -> Non
         typer.echo("no tracked run was trained on it")
     if plan.switched and not dry_run:
         typer.echo(f"commit {', '.join(plan.switched)} to stay there")
+
+
+def _some(what: str, names: Sequence[str]) -> None:
+    for name in names[:FILES_SHOWN]:
+        typer.echo(f"{what}: {name}")
+    if len(names) > FILES_SHOWN:
+        typer.echo(f"{what}: {len(names) - FILES_SHOWN} files more")
 
 
 def _counts(version: Version) -> str:

@@ -95,14 +95,10 @@ def settings(root: Path) -> dict[str, str]:
 def checkout(root: Path) -> None:
     """Make the data in the checkout those that `dvc.lock` and the `*.dvc` files record, from the cache.
 
-    What lies there is replaced without asking: DVC would refuse where the cache lacks it, though a remote has it. The
-    caller has made sure that nothing is lost.
-
-    Raises:
-        EviflowError: an object is not in the cache.
-
+    What lies there is replaced without asking, and what is not in the cache is left out without complaint, such as the
+    output of a stage that `dvc.lock` does not have yet: the caller makes sure that nothing is lost or lacking.
     """
-    _query(root, "checkout", "--force")
+    _query(root, "checkout", "--force", "--allow-missing")
 
 
 def environment() -> dict[str, str]:

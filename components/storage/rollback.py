@@ -5,7 +5,7 @@ the same way however often it is repeated, so a rollback that was killed is fini
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +23,6 @@ from components.storage.remote import Places, open_places
 from components.storage.versions import (
     LOCK,
     PARAMS,
-    Recorded,
     Version,
     declared_outs,
     git_outs,
@@ -58,6 +57,13 @@ class Plan(NamedTuple):
     """Objects that would be copied from the remote to the cache."""
     restored: list[Needed]
     """Files of data that would be written to the checkout."""
+    removed: list[str]
+    """Files of data that the version does not have; the cache or the remote does."""
+
+    @property
+    def objects(self) -> int:
+        """How many the version needs, each counted once however many files have its bytes."""
+        return len({item.digest for item in self.needed})
 
 
 def plan_rollback(root: Path, revision: str) -> Plan:
@@ -76,8 +82,11 @@ def plan_rollback(root: Path, revision: str) -> Plan:
     places = open_places(root)
     needed = needed_objects(outs, places.all)
     fetched = _to_fetch(version, needed, places)
-    _refuse_losses(root, [*outs, *recorded_outs(now, "the checkout")], needed, places)
-    return Plan(version, switched, needed, fetched, differing(needed, root))
+    files = _files(root, {out.path for out in [*outs, *recorded_outs(now, "the checkout")]})
+    _refuse_losses(root, files, needed, places)
+    kept = {root / item.path for item in needed}
+    removed = [path.relative_to(root).as_posix() for path in files if path not in kept]
+    return Plan(version, switched, needed, fetched, differing(needed, root), removed)
 
 
 def roll_back(paths: Paths, revision: str) -> Plan:
@@ -92,11 +101,7 @@ def roll_back(paths: Paths, revision: str) -> Plan:
     with hold_checkout(paths.work, f"eviflow data rollback {revision}"):
         plan = plan_rollback(root, revision)
         _fetch(plan, open_places(root))
-        for name, content in plan.switched.items():
-            if content is None:
-                (root / name).unlink(missing_ok=True)
-            else:
-                write_bytes(root / name, content)
+        _switch(root, plan)
         checkout(root)
         wrong = differing(plan.needed, root)
         if wrong:
@@ -153,11 +158,14 @@ def _to_fetch(version: Version, needed: list[Needed], places: Places) -> list[Ne
     return lacking
 
 
-def _refuse_losses(root: Path, outs: list[Recorded], needed: list[Needed], places: Places) -> None:
-    """Data that only the checkout has would be overwritten: made outside DVC, or changed by hand."""
+def _refuse_losses(root: Path, files: list[Path], needed: list[Needed], places: Places) -> None:
+    """Data that only the checkout has would be overwritten: made outside DVC, or changed by hand.
+
+    What a `dvc checkout` that was killed leaves half written is nothing to lose: it is empty, or has DVC's own name.
+    """
     kept = {item.digest for item in needed}
-    paths = {digest_md5(path): path for out in outs for path in _files(root / out.path)}
-    lone = {digest: path for digest, path in paths.items() if digest not in kept}
+    own = {digest_md5(path): path for path in files if path.stat().st_size and not _HALF.fullmatch(path.name)}
+    lone = {digest: path for digest, path in own.items() if digest not in kept}
     for place in places.all:
         found = place.find(lone)
         lone = {digest: path for digest, path in lone.items() if fault_of(digest, found.get(digest)) is not None}
@@ -166,10 +174,21 @@ def _refuse_losses(root: Path, outs: list[Recorded], needed: list[Needed], place
         raise PreflightError(f"`{path}` has content that no version holds; keep it with `dvc commit`, or delete it")
 
 
-def _files(path: Path) -> Iterator[Path]:
-    """Files with content; what a `dvc checkout` that was killed leaves half written has none, or DVC's own name."""
-    found = path.rglob("*") if path.is_dir() else [path]
-    return (file for file in found if file.is_file() and file.stat().st_size and not _HALF.fullmatch(file.name))
+def _files(root: Path, outs: Iterable[str]) -> list[Path]:
+    """Every file of data in the checkout, in whatever state."""
+    found = (path for out in sorted(outs) for path in (root / out, *(root / out).rglob("*")))
+    return [path for path in found if path.is_file()]
+
+
+def _switch(root: Path, plan: Plan) -> None:
+    """Take away first what only the present records know of: a repetition would not find it any more."""
+    for name in plan.removed:
+        (root / name).unlink(missing_ok=True)
+    for name, content in plan.switched.items():
+        if content is None:
+            (root / name).unlink(missing_ok=True)
+        else:
+            write_bytes(root / name, content)
 
 
 def _fetch(plan: Plan, places: Places) -> None:

@@ -140,7 +140,7 @@ def test_a_dry_run_shows_everything_and_changes_nothing(pushed: "Pushed") -> Non
     done = lab.eviflow("data", "rollback", FIRST, "--dry-run")
     assert done.returncode == 0, done.stderr
     for part in (
-        "all 6 objects are to be had, 6 of the remote",
+        "all 6 objects are to be had, 6 of them from the remote",
         "would be switched: dvc.lock",
         "would be switched: params.yaml",
         "would be switched: notes.txt.dvc",
@@ -211,13 +211,18 @@ def test_a_version_that_dvc_yaml_here_does_not_fit_is_refused(lab: Lab) -> None:
 def test_what_a_version_did_not_have_yet_goes_and_comes_back(lab: Lab) -> None:
     (lab.root / "more.txt").write_text("more")
     lab.dvc("add", "--quiet", "more.txt")
-    lab.git("add", ".")
-    lab.git("commit", "--quiet", "-m", "more")
-    roll_back(lab.paths, "HEAD~2")
+    stage = "  extra:\n    cmd: mkdir -p data/extra && echo more > data/extra/file\n    outs: [data/extra]\n"
+    with (lab.root / "dvc.yaml").open("a") as file:
+        file.write(stage)
+    lab.make(3)
+    third, page = lab.state(), (lab.root / "more.txt").read_bytes()
+    plan = roll_back(lab.paths, "HEAD~2")
+    assert plan.removed == ["data/extra/file", "more.txt"]
     assert is_at(lab, 1)
-    assert not (lab.root / "more.txt.dvc").exists()
+    assert not any((lab.root / name).exists() for name in ("more.txt", "more.txt.dvc", "data/extra/file"))
     roll_back(lab.paths, "HEAD")
-    assert (lab.root / "more.txt").read_text() == "more"
+    assert (lab.state(), (lab.root / "more.txt").read_bytes()) == (third, page)
+    assert lab.git("status", "--porcelain") == ""
 
 
 def test_a_held_checkout_is_left_alone(lab: Lab) -> None:
