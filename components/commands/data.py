@@ -49,7 +49,7 @@ def verify(
     if checked.faults:
         raise EviflowError(
             f"{len(checked.faults)} faults in {checked.objects} objects {places}; "
-            "`dvc push` what the remote lacks, `dvc fetch` what is lacking here"
+            "`dvc push` or `dvc fetch` what is missing, after deleting what is damaged"
         )
     typer.echo(f"{checked.objects} objects are whole {places}")
 

@@ -24,9 +24,11 @@ class Places(NamedTuple):
         return (self.cache, self.remote) if self.remote is not None else (self.cache,)
 
     @property
-    def none(self) -> str:
-        """What an error says when neither place has something."""
-        return HERE if self.remote is None else f"neither {HERE} nor {self.remote.label}"
+    def nowhere(self) -> str:
+        """How an error speaks of what neither place has whole."""
+        if self.remote is None:
+            return f"not to be had {HERE}, and no remote is configured"
+        return f"to be had neither {HERE} nor {self.remote.label}"
 
 
 def open_places(root: Path) -> Places:

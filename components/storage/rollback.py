@@ -149,9 +149,9 @@ def _to_fetch(version: Version, needed: list[Needed], places: Places) -> list[Ne
     lacking = [fault.needed for fault in here]
     faults = survey(lacking, places.remote).faults if places.remote is not None else here
     if faults:
-        count = "1 object" if len(faults) == 1 else f"{len(faults)} objects"
+        are = "1 object of {} is" if len(faults) == 1 else f"{len(faults)} objects of {{}} are"
         raise ObjectsMissing(
-            f"{count} of {version.short} cannot be had {places.none}, `{faults[0].needed.path}` first, "
+            f"{are.format(version.short)} {places.nowhere}, `{faults[0].needed.path}` first, "
             "so nothing was changed; `dvc push` from a checkout that has them, or choose another version",
             faults,
         )
@@ -201,7 +201,7 @@ def _fetch(plan: Plan, places: Places) -> None:
         if not places.cache.take(item.digest, remote):
             raise EviflowError(
                 f"`{item.path}` is damaged {remote.label} ({item.digest}), so the checkout was left as it is; "
-                "`dvc push` it anew from a checkout that has it"
+                "delete it there, and `dvc push` from a checkout that has it"
             )
 
     with ThreadPoolExecutor(FETCHERS) as pool:

@@ -76,7 +76,7 @@ def test_objects_gone_from_cache_and_remote_change_nothing(pushed: "Pushed") -> 
         lab.forget(*(removed & lab.objects()))
         s3.remove(*removed)
         before, objects = lab.state(), lab.objects()
-        with pytest.raises(ObjectsMissing, match="cannot be had neither here nor in remote `storage`") as caught:
+        with pytest.raises(ObjectsMissing, match="to be had neither here nor in remote `storage`") as caught:
             roll_back(lab.paths, FIRST)
         assert caught.value.exit_code == 3
         assert (lab.state(), lab.objects()) == (before, objects)
