@@ -4,11 +4,15 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from components.progress import track
+
 LAYOUT = "files/md5"
+LONG_BYTES = 2**30
+"""Reading more than this takes long enough to show how far it is."""
 
 
 class Found(NamedTuple):
@@ -55,10 +59,12 @@ class FolderDepot:
 
     def find(self, digests: Collection[str]) -> dict[str, Found]:
         """Read and digest every one that is there."""
-        paths = {digest: self.path(digest) for digest in digests}
-        return {
-            digest: Found(path.stat().st_size, digest_md5(path)) for digest, path in paths.items() if path.is_file()
-        }
+        paths = {digest: self.path(digest) for digest in digests if self.path(digest).is_file()}
+        sizes = {digest: path.stat().st_size for digest, path in paths.items()}
+        items: Iterable[tuple[str, Path]] = paths.items()
+        if sum(sizes.values()) > LONG_BYTES:
+            items = track(items, f"read {self.label}", len(paths), "objects")
+        return {digest: Found(sizes[digest], digest_md5(path)) for digest, path in items}
 
     def read(self, digest: str) -> bytes | None:
         """An object's bytes, unchecked; None where there is none."""

@@ -72,6 +72,29 @@ def survey(needed: Iterable[Needed], place: Depot, sizes: Mapping[str, int] | No
     return Survey(faults, whole)
 
 
+def wrong_totals(
+    outs: Iterable[Recorded], needed: Sequence[Needed], place: Depot, whole: Mapping[str, int]
+) -> list[Fault]:
+    """Folders whose files are all there, but do not make up the recorded bytes: some file has another size.
+
+    A list of files tells no sizes, so this is all that can be said of files that no MD5 is told of.
+
+    Args:
+        outs: what is recorded.
+        needed: the objects of all of them.
+        place: where they were looked for.
+        whole: bytes by digest of those that were found there without a fault.
+
+    """
+    faults = []
+    for out in (item for item in outs if item.is_folder):
+        sizes = [whole.get(item.digest) for item in needed if item.path.startswith(f"{out.path}/")]
+        known = [size for size in sizes if size is not None]
+        if out.digest in whole and len(known) == len(sizes) and sum(known) != out.size:
+            faults.append(Fault(Needed(out.digest, out.path), place.label, "damaged"))
+    return faults
+
+
 def differing(needed: Iterable[Needed], root: Path) -> list[Needed]:
     """Files of the checkout that are missing or have other bytes than they should."""
     files = (item for item in needed if not item.is_listing)

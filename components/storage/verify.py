@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from components.errors import UsageError
-from components.storage.objects import Fault, needed_objects, survey
+from components.storage.objects import Fault, needed_objects, survey, wrong_totals
 from components.storage.remote import open_places
 from components.storage.versions import LOCK, read_version, recorded_outs, working_files
 
@@ -34,9 +34,11 @@ def verify_objects(root: Path, revision: str | None = None) -> Checked:
     if LOCK not in files:
         raise UsageError(f"{root} has no {LOCK}, so there is nothing to verify; make the data with `eviflow run`")
     places = open_places(root)
-    needed = needed_objects(recorded_outs(files, revision or "the checkout"), places.all)
+    outs = recorded_outs(files, revision or "the checkout")
+    needed = needed_objects(outs, places.all)
     here = survey(needed, places.cache)
     faults = [*here.faults]
     if places.remote is not None:
-        faults += survey(needed, places.remote, here.whole).faults
+        there = survey(needed, places.remote, here.whole)
+        faults += there.faults + wrong_totals(outs, needed, places.remote, there.whole)
     return Checked(len({item.digest for item in needed}), [place.label for place in places.all], faults)

@@ -8,7 +8,7 @@ import pytest
 
 from components.errors import UsageError
 from components.storage.depots import Depot, FolderDepot, Found, bytes_md5
-from components.storage.objects import Needed, differing, fault_of, needed_objects, survey
+from components.storage.objects import Needed, differing, fault_of, needed_objects, survey, wrong_totals
 from components.storage.remote import open_places
 from components.storage.versions import Recorded
 
@@ -72,6 +72,17 @@ def test_where_no_md5_is_told_the_size_counts(full: FolderDepot) -> None:
     assert survey(needed[:1], place, {WEB.digest: len(LISTING) + 1}).faults[0].what == "damaged"
     assert survey(needed[:1], place).faults == []
     assert [fault.needed.path for fault in survey(needed[3:], place).faults] == ["page"]
+
+
+def test_a_folder_whose_files_make_up_other_bytes_is_damaged(full: FolderDepot) -> None:
+    place = Silent(full.folder, "there")
+    needed = needed_objects([WEB], [full])
+    assert wrong_totals([WEB], needed, place, survey(needed, place).whole) == []
+    place.path(bytes_md5(PAGE)).write_bytes(b"pages")
+    found = survey(needed, place)
+    assert found.faults == []
+    [fault] = wrong_totals([WEB], needed, place, found.whole)
+    assert str(fault) == f"damaged there: data/web ({WEB.digest})"
 
 
 def test_a_digest_of_a_folder_is_compared_without_its_suffix() -> None:
