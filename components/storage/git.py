@@ -36,7 +36,7 @@ def commits_of(root: Path, limit: int, *patterns: str) -> Iterator[tuple[str, st
     """Id, date (ISO 8601) and subject of the commits that changed files matching the patterns, newest first."""
     pieces = "%H%x00%cI%x00%s"
     listed = git(root, "log", f"--max-count={limit}", f"--format={pieces}", "--", *patterns) or b""
-    for line in listed.decode("utf-8", "replace").splitlines():
+    for line in filter(None, listed.decode("utf-8", "replace").split("\n")):
         commit, date, subject = line.split("\0", 2)
         yield commit, date, subject
 
