@@ -43,3 +43,31 @@ class ChainOutcome(BaseModel):
     """The MLflow parent run."""
     run_url: str
     stages: list[StageOutcome]
+
+
+class RollbackRequest(BaseModel):
+    """Which version of the data to bring back."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    revision: Annotated[str, Field(title="Revision", description="A commit, branch or tag; see `eviflow data log`.")]
+    root: Annotated[str, Field(title="Checkout", description="Folder with params.yaml and dvc.yaml.")] = "."
+    dry_run: Annotated[bool, Field(title="Dry run", description="Check everything and change nothing.")] = False
+
+
+class RollbackOutcome(BaseModel):
+    """What a rollback has done, or would do."""
+
+    model_config = ConfigDict(frozen=True)
+
+    commit: str
+    objects: int
+    """Every object of the version; all are to be had."""
+    fetched: int
+    """Of these, the ones that the remote alone had."""
+    switched: list[str]
+    """Files of git that changed."""
+    restored: int
+    """Files of data that were written."""
+    trained: list[str]
+    """MLflow runs trained on the version, with their registered models."""

@@ -3,12 +3,17 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
+
+if TYPE_CHECKING:
+    from object_server import ObjectServer
+    from versions_lab import Lab
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -33,3 +38,30 @@ def migrated_database(tmp_path_factory: pytest.TempPathFactory, no_foreign_serve
     root = tmp_path_factory.mktemp("mlflow-template")
     open_store(Paths(root), "template", Settings())
     return root / DATABASE
+
+
+@pytest.fixture(scope="session")
+def object_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator["ObjectServer"]:
+    """A real S3 server, SeaweedFS, one for the session."""
+    from object_server import running
+
+    with running(tmp_path_factory.mktemp("object-server")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def versions_template(tmp_path_factory: pytest.TempPathFactory) -> "Lab":
+    """A repository with two versions of its data. Making one takes a while and copying it does not, so tests copy."""
+    from versions_lab import Lab
+
+    lab = Lab(tmp_path_factory.mktemp("versions"))
+    lab.build()
+    return lab
+
+
+@pytest.fixture
+def lab(versions_template: "Lab", tmp_path: Path) -> "Lab":
+    """Two versions in the cache, the second checked out, and no remote."""
+    from versions_lab import copy_of
+
+    return copy_of(versions_template, tmp_path / "lab")

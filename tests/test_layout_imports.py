@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-HEAVY = ("torch", "transformers", "mlflow", "prefect", "dvc", "cv2", "rapidocr", "sklearn", "scipy")
+HEAVY = ("torch", "transformers", "mlflow", "prefect", "dvc", "cv2", "rapidocr", "sklearn", "scipy", "boto3")
 
 
 def loaded_by(module: str) -> set[str]:
@@ -28,6 +28,10 @@ def loaded_by(module: str) -> set[str]:
         "components.cli",
         "components.commands.finished",
         "components.commands.summary",
+        "components.commands.data_show",
+        "components.commands.trained",
+        "components.storage.rollback",
+        "components.storage.s3",
     ],
 )
 def test_a_light_module_loads_nothing_heavy(module: str) -> None:

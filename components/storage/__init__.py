@@ -1,1 +1,1 @@
-"""Where bytes rest: whole-or-nothing files, ledgers, the checkout lock, DVC, run identity."""
+"""Where bytes rest: whole-or-nothing files, ledgers, the checkout lock, DVC and its versions, run identity."""

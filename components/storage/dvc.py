@@ -86,6 +86,21 @@ def outs(root: Path, stage: str | None = None) -> list[Out]:
     return [Out(out["path"], out["md5"], out["size"]) for entry in chosen for out in entry.get("outs", [])]
 
 
+def settings(root: Path) -> dict[str, str]:
+    """DVC's configuration of every level merged, `section.option` to value; paths in it are absolute."""
+    lines = _query(root, "config", "--list").splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def checkout(root: Path) -> None:
+    """Make the data in the checkout those that `dvc.lock` and the `*.dvc` files record, from the cache.
+
+    What lies there is replaced without asking, and what is not in the cache is left out without complaint, such as the
+    output of a stage that `dvc.lock` does not have yet: the caller makes sure that nothing is lost or lacking.
+    """
+    _query(root, "checkout", "--force", "--allow-missing")
+
+
 def environment() -> dict[str, str]:
     """The environment of this process, with this Python first on the path and DVC's telemetry off."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])

@@ -62,3 +62,14 @@ def open_store(paths: Paths, experiment: str, settings: Settings) -> Store:
     if found.lifecycle_stage != "active":
         raise PreflightError(f"MLflow's experiment `{experiment}` is deleted; restore it, or set tracking.experiment")
     return Store(client, uri, found.experiment_id)
+
+
+def find_store(paths: Paths, experiment: str, settings: Settings) -> Store | None:
+    """Connect to an experiment that is there already; None where there is none, and nothing is made."""
+    quiet()
+    uri = tracking_uri(paths.root, settings)
+    if settings.mlflow_tracking_uri is None and not (paths.root / DATABASE).exists():
+        return None
+    client = MlflowClient(tracking_uri=uri, registry_uri=uri)
+    found = client.get_experiment_by_name(experiment)
+    return None if found is None else Store(client, uri, found.experiment_id)
