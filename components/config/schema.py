@@ -119,12 +119,21 @@ class DrillParams(OptimizerParams):
     seed: int = 29
     copy_steps: Annotated[int, Field(ge=0)] = 170
     """Optimizer steps of copying alone."""
-    compare_steps: Annotated[int, Field(ge=0)] = 420
+    compare_steps: Annotated[int, Field(ge=0)] = 260
     """Optimizer steps that follow, two thirds comparing."""
     batch_size: Count = 32
     """Sequences per step."""
+    long_steps: Annotated[int, Field(ge=0)] = 160
+    """... that follow, on sequences as long as an episode."""
     length: Count = 48
     """Tokens that are said twice in a copying sequence."""
+    long_length: Count = 480
+    """Tokens of a long sequence, at least twice `length`."""
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps in all."""
+        return self.copy_steps + self.compare_steps + self.long_steps
 
 
 class SftParams(OptimizerParams):

@@ -36,7 +36,7 @@ def build_policy(params: Params, paths: Paths) -> PolicySummary:
     tokenizer = train_tokenizer(_rendered(episodes), params.policy.vocab_size)
     model = build_student(params.policy, tokenizer)
     words = vocabulary(tokenizer)
-    with Progress("drills", params.drills.copy_steps + params.drills.compare_steps, "steps") as progress:
+    with Progress("drills", params.drills.steps, "steps") as progress:
         losses = run_drills(model, words, params.drills, progress.reach)
     with replace_folder(paths.base_policy) as folder:
         save_student(folder, model.eval(), tokenizer, build_image_processor(params.policy))

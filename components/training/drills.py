@@ -87,10 +87,18 @@ def _is_whole(word: str) -> bool:
 
 
 def drill_batch(step: int, words: Vocabulary, params: DrillParams) -> Batch:
-    """The sequences of a 0-based step, which with the seed determines them: copies, later mostly comparisons."""
+    """The sequences of a 0-based step, which with the seed determines them.
+
+    First copies alone, then mostly comparisons, then both over the length of an episode: what was learned within a
+    hundred tokens does not hold among five hundred.
+    """
     generator = np.random.default_rng([params.seed, step])
-    compares = 0 if step < params.copy_steps else params.batch_size * 2 // 3
-    told_twice, copied = _copies(params.batch_size - compares, words, params.length, generator, reworded=compares > 0)
+    rows, gap = params.batch_size, int(generator.integers(0, LONGEST_GAP))
+    if step >= params.copy_steps + params.compare_steps:
+        rows = max(3, rows * (2 * params.length + LONGEST_GAP) // params.long_length)
+        gap = max(0, params.long_length - 2 * params.length)
+    compares = 0 if step < params.copy_steps else rows * 2 // 3
+    told_twice, copied = _copies(rows - compares, words, params.length, gap, generator, reworded=compares > 0)
     pairs, judged = _comparisons(compares, told_twice.shape[1], words, generator)
     nothing = np.zeros_like(told_twice, dtype=bool)
     return Batch(
@@ -101,13 +109,12 @@ def drill_batch(step: int, words: Vocabulary, params: DrillParams) -> Batch:
 
 
 def _copies(
-    count: int, words: Vocabulary, length: int, generator: np.random.Generator, *, reworded: bool
+    count: int, words: Vocabulary, length: int, gap: int, generator: np.random.Generator, *, reworded: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`length` words, some others, the same again; all of the second telling but its first token can be known.
+    """`length` words, `gap` others, the same again; all of the second telling but its first token can be known.
 
     With `reworded`, half of the sequences keep to one form of writing in each telling, often another one in the second.
     """
-    gap = int(generator.integers(0, LONGEST_GAP))
     told = generator.choice(words.words, (count, length))
     between = generator.choice(words.words, (count, gap))
     again = told.copy()
@@ -123,17 +130,31 @@ def _copies(
 def _comparisons(
     count: int, length: int, words: Vocabulary, generator: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Chains of `LABEL VALUE vs VALUE same; LABEL VALUE vs OTHER differs;`, cut to `length` tokens."""
+    """Chains of `LABEL VALUE vs VALUE same; LABEL VALUE vs OTHER differs;`, cut to `length` tokens.
+
+    Every second sequence mentions all values before it compares them, as a note and a page do.
+    """
     sequences = np.zeros((count, length), dtype=np.int64)
-    for row in sequences:
+    judged = np.zeros_like(sequences, dtype=bool)
+    for index in range(count):
+        mentioned: list[int] = []
+        noted: list[int] = []
         chain: list[int] = []
-        while len(chain) < length:
-            label = int(generator.choice(words.words))
+        places: list[int] = []
+        while len(noted) + len(mentioned) + len(chain) < length:
+            label, filler = generator.choice(words.words, 2).tolist()
             first, second = _pair(words, generator)
-            word = words.same if first == second else words.different
-            chain += [label, *first, words.versus, *second, word, words.next]
-        row[:] = chain[:length]
-    return sequences, (sequences == words.same) | (sequences == words.different)
+            if index % 2:
+                noted += [label, *first]
+                mentioned = [filler, *second, *mentioned]
+            chain += [label, *first, words.versus, *second]
+            places.append(len(chain))
+            chain += [words.same if first == second else words.different, words.next]
+        told = [*noted, *mentioned]
+        sequences[index] = [*told, *chain][:length]
+        where = len(told) + np.array(places)
+        judged[index, where[where < length]] = True
+    return sequences, judged
 
 
 def _pair(words: Vocabulary, generator: np.random.Generator) -> tuple[list[int], list[int]]:
@@ -166,7 +187,7 @@ def run_drills(
     model.train()
     optimizer = MuonWithAdamW(model, params)
     losses: dict[str, float] = {}
-    for step in range(params.copy_steps + params.compare_steps):
+    for step in range(params.steps):
         parts = _losses(model, drill_batch(step, words, params))
         torch.stack(list(parts.values())).sum().backward()
         optimizer.step(min(1.0, (step + 1) / WARMUP_STEPS))

@@ -12,7 +12,7 @@ from components.config.schema import Params
 ROOT = Path(__file__).parents[3]
 SMALLER = {
     "world": {"train_events": 24, "test_events": 8},
-    "drills": {"copy_steps": 2, "compare_steps": 2, "batch_size": 2},
+    "drills": {"copy_steps": 2, "compare_steps": 2, "long_steps": 2, "batch_size": 2},
     "sft": {"steps": 12, "batch_size": 4, "checkpoint_steps": 2},
     "evaluation": {"bootstrap_samples": 50, "max_new_tokens": 24, "untrained_max_new_tokens": 8},
 }

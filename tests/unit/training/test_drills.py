@@ -96,11 +96,12 @@ def test_drills_are_made_of_words_alone_and_judge_rightly(tokenizer):
         assert copies.copied[:, position].all()
         assert (copies.token_ids[:, position] == copies.token_ids[:, position - (length - 8)]).all()
     assert mixed.judged.any()
-    for chain in tokenizer.batch_decode(mixed.token_ids[2:]):
-        for clause in chain.split(";")[:-1]:
-            if " vs" in clause and clause.endswith((" same", " differs")):
-                shown, known = clause.rsplit(" ", 1)[0].split(" vs", 1)
-                assert shown.endswith(known) == clause.endswith(" same")
+    for ids, judged in zip(mixed.token_ids.tolist(), mixed.judged, strict=True):
+        for place in np.flatnonzero(judged):
+            versus = max(index for index in range(place) if ids[index] == words.versus)
+            known = ids[versus + 1 : place]
+            assert (ids[versus - len(known) : versus] == known) == (ids[place] == words.same)
+            assert ids[place] in (words.same, words.different)
 
 
 def test_a_reworded_telling_says_the_same_words_in_one_form(tokenizer):
@@ -109,6 +110,15 @@ def test_a_reworded_telling_says_the_same_words_in_one_form(tokenizer):
     told = tokenizer.batch_decode(batch.token_ids[:2])
     assert all(text.startswith(" 12" * 8) and text.endswith("12" * 8) for text in told)
     assert batch.copied[:2, -7:].all()
+
+
+def test_the_last_drills_are_as_long_as_an_episode(tokenizer):
+    words = vocabulary(tokenizer)
+    batch = drill_batch(2, words, DrillParams(copy_steps=1, compare_steps=1, long_steps=1, length=8, long_length=200))
+    assert batch.token_ids.shape == (6, 200)
+    assert batch.copied[:2, -7:].all()
+    assert (batch.token_ids[:2, :8] == batch.token_ids[:2, -8:]).all() or words.rewordings
+    assert batch.judged[2:, 100:].any(axis=1).all()
 
 
 def test_a_batch_follows_from_seed_and_step(tokenizer):
@@ -120,8 +130,8 @@ def test_a_batch_follows_from_seed_and_step(tokenizer):
 
 def test_drilling_lowers_both_losses(tokenizer):
     words = vocabulary(tokenizer)
-    short = DrillParams(copy_steps=0, compare_steps=1, batch_size=6, length=8)
-    longer = short.model_copy(update={"compare_steps": 40})
+    short = DrillParams(copy_steps=0, compare_steps=1, long_steps=0, batch_size=6, length=8)
+    longer = short.model_copy(update={"compare_steps": 80})
     first = run_drills(build_student(TINY, tokenizer), words, short)
     last = run_drills(build_student(TINY, tokenizer), words, longer)
     assert set(first) == {"copy", "compare"}
