@@ -132,7 +132,11 @@ def _run(queue: Queue, desk: Desk, gate: Gate, bank: ImageBank, listener: socket
     config = uvicorn.Config(
         ReviewApp(queue, desk, gate, bank).build(), log_level="warning", access_log=False, timeout_graceful_shutdown=5
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    server = uvicorn.Server(config)
+    server.run(sockets=[listener])
+    # It ends by a signal; whether the signal is raised again before the loop has closed is a race.
+    if server.should_exit:
+        raise KeyboardInterrupt
 
 
 def _last_people(paths: Paths, queue: Queue) -> Panel:

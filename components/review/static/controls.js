@@ -143,7 +143,8 @@ $("form-cancel").addEventListener("click", closeForm);
 $("help-button").addEventListener("click", () => $("help").showModal());
 $("help-close").addEventListener("click", () => $("help").close());
 $("zoom-close").addEventListener("click", () => $("zoom").close());
-$("zoom-picture").addEventListener("load", () => zoom(1));
+// A picture that arrives late keeps what was asked for meanwhile.
+$("zoom-picture").addEventListener("load", () => zoom(state.zoom));
 $("zoom-in").addEventListener("click", () => zoom(state.zoom * 1.5));
 $("zoom-out").addEventListener("click", () => zoom(state.zoom / 1.5));
 start();
