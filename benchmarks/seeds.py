@@ -1,7 +1,7 @@
 """How far the scores depend on chance: student, drills and fine-tuning repeated with other seeds, on the same data.
 
 Run it after `make demo`, on a checkout without changes of your own. Each repetition works in a clone under
-`.eviflow/seeds`, takes about seven minutes on two cores, and is not repeated where it is finished.
+`.eviflow/seeds`, takes about seven minutes on two cores, and is not repeated where it is finished for this commit.
 
 .venv/bin/python benchmarks/seeds.py 1 2
 """
@@ -15,22 +15,24 @@ from statistics import fmean, stdev
 
 import yaml
 
+from components.storage.identity import git_state
+
 ROOT = Path(__file__).parents[1]
 SEEDED = ("policy", "drills", "sft")
 STAGES = ("policy", "sft", "evaluate")
 SHOWN = ("balanced_accuracy", "macro_f1", "sesr", "recall_supported", "recall_refuted", "invalid")
 
 
-def repeat(offset: int) -> Path:
+def repeat(offset: int, commit: str) -> Path:
     """The metrics of a training whose seeds are all raised by `offset`."""
-    clone = ROOT / f".eviflow/seeds/{offset}"
+    clone = ROOT / f".eviflow/seeds/{commit[:12]}/{offset}"
     metrics = clone / "reports/evaluation/metrics.json"
     if metrics.exists():
         return metrics
     shutil.rmtree(clone, ignore_errors=True)
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-    for name in ("data", "dvc.lock"):
-        subprocess.run(["cp", "-R", str(ROOT / name), str(clone / name)], check=True)
+    shutil.copytree(ROOT / "data", clone / "data")
+    shutil.copyfile(ROOT / "dvc.lock", clone / "dvc.lock")
     params = yaml.safe_load((ROOT / "params.yaml").read_text())
     for section in SEEDED:
         params[section]["seed"] += offset
@@ -54,7 +56,10 @@ def _number(key: str, value: float) -> str:
 
 def main() -> None:
     measured = {"+0": ROOT / "reports/evaluation/metrics.json"}
-    measured |= {f"+{offset}": repeat(offset) for offset in map(int, sys.argv[1:])}
+    state = git_state(ROOT)
+    if state.dirty:
+        sys.exit("tracked files differ from the commit that would be repeated; commit your changes, or undo them")
+    measured |= {f"+{offset}": repeat(offset, state.sha) for offset in map(int, sys.argv[1:])}
     rows = {name: json.loads(path.read_text())["systems"]["sft"]["metrics"] for name, path in measured.items()}
     columns = {key: [row[key] for row in rows.values()] for key in SHOWN}
     rows["mean"] = {key: fmean(values) for key, values in columns.items()}

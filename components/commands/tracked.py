@@ -18,7 +18,7 @@ from components.records.shards import read_episodes
 from components.storage.atomic import read_jsonl
 from components.storage.dvc import Out, outs
 from components.storage.identity import digest_tree
-from components.tracking.datasets import log_datasets
+from components.tracking.datasets import EVALUATION, TRAINING, log_datasets
 from components.tracking.metrics import MetricStream
 from components.tracking.models import find_model, log_checkpoint
 from components.tracking.runs import closing, log_metrics, log_params, open_run, set_tags, sweep_orphans
@@ -49,7 +49,7 @@ def run_tracked(spec: StageSpec, params: Params, paths: Paths, run_id: str | Non
     with closing(store, run_id):
         set_tags(store, run_id, identity_tags(params, paths, seed))
         log_params(store, run_id, flat_params(params, spec.sections))
-        log_datasets(store, run_id, _inputs(spec, paths), "training" if spec.name == "sft" else "evaluation", {})
+        log_datasets(store, run_id, _inputs(spec, paths), TRAINING if spec.name == "sft" else EVALUATION, {})
         metrics = TRACKED[spec.name](spec, params, paths, store, run_id)
     return write_manifest(spec, paths, identity, run_id, metrics, time.monotonic() - started)
 

@@ -16,30 +16,16 @@ from PIL import Image
 from components.evaluation.judgment import Judgment
 from components.evaluation.metrics import Result
 from components.evaluation.summary import MetricsFile, error_type, outcomes_of
+from components.evaluation.templating import template_environment
 from components.records.case import Gold
-from components.records.episode import Episode, Step
+from components.records.episode import Episode
 from components.records.image_bank import ImageBank
-from components.rollout.show import call_text
+from components.rollout.step_view import StepView, view_step
 from components.storage.atomic import write_text
 
 CASE_SIDE, SHOWN_SIDE = 320, 140
 """Longest sides of thumbnails, pixels: of a case's picture, and of one that a tool returned."""
 HEADLINES = (("balanced_accuracy", "Balanced accuracy"), ("macro_f1", "Macro F1"), ("sesr", "SESR"))
-
-
-@dataclass(frozen=True)
-class StepView:
-    """One turn as the report shows it."""
-
-    kind: str
-    thought: str
-    call: str
-    """Empty when the turn made none."""
-    result: str
-    """What was observed or answered; empty for the last turn."""
-    failed: bool
-    pictures: tuple[str, ...]
-    """Data URIs."""
 
 
 @dataclass(frozen=True)
@@ -112,16 +98,9 @@ def write_report(
 
 
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("components.evaluation"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = template_environment("components.evaluation")
     environment.filters["percent"] = lambda share: f"{100 * share:.1f}"
     environment.filters["signed"] = lambda share: f"{100 * share:+.1f}"
-    environment.filters["words"] = lambda name: name.replace("_", " ")
     return environment
 
 
@@ -147,6 +126,7 @@ def _cases(
 
 def _case(judgment: Judgment, result: Result, gold: Gold, episode: Episode | None, bank: ImageBank) -> CaseView:
     report = episode.report if episode else None
+    steps = episode.steps if episode else ()
     return CaseView(
         judgment=judgment,
         result=result,
@@ -156,27 +136,8 @@ def _case(judgment: Judgment, result: Result, gold: Gold, episode: Episode | Non
         termination=episode.termination.value if episode else "no episode",
         explanation=report.explanation if report else "",
         cited=report.cited if report else (),
-        steps=tuple(_step(step, bank) for step in episode.steps) if episode else (),
+        steps=tuple(view_step(step, lambda digest: _thumbnail(digest, bank, SHOWN_SIDE)) for step in steps),
     )
-
-
-def _step(step: Step, bank: ImageBank) -> StepView:
-    seen = step.observation
-    return StepView(
-        kind=step.kind.value,
-        thought=step.thought,
-        call=_call(step),
-        result=f"{seen.observation_id}  {seen.text}" if seen else step.feedback,
-        failed=seen is not None and not seen.succeeded,
-        pictures=tuple(_thumbnail(digest, bank, SHOWN_SIDE) for digest in seen.images) if seen else (),
-    )
-
-
-def _call(step: Step) -> str:
-    """The call in one line, or the whole turn where nothing could be read from it."""
-    if step.call is None:
-        return "" if step.thought else step.turn.text
-    return call_text(step.call)
 
 
 def _thumbnail(digest: str, bank: ImageBank, side: int) -> str:

@@ -74,10 +74,7 @@ def review_episodes(params: Params, paths: Paths) -> ReviewSummary:
         EviflowError: the episodes are not there, or none is admitted.
 
     """
-    source = paths.episodes / "episodes.parquet"
-    if not source.exists():
-        raise EviflowError(f"{source} is not there; run `eviflow stage episodes` or `dvc checkout`")
-    episodes, gold = read_episodes(source), load_gold(paths, Split.TRAIN)
+    episodes, gold = collected_episodes(paths), load_gold(paths, Split.TRAIN)
     admitted, rejected = select(episodes, gold, params.review.per_case)
     summary = _summary(episodes, admitted, rejected, gold)
     write_json(paths.metrics / "review.json", summary)
@@ -86,6 +83,19 @@ def review_episodes(params: Params, paths: Paths) -> ReviewSummary:
     with replace_folder(paths.reviewed) as staging:
         write_episodes(staging / "episodes.parquet", admitted)
     return summary
+
+
+def collected_episodes(paths: Paths) -> list[Episode]:
+    """What stage `episodes` collected.
+
+    Raises:
+        EviflowError: it is not there.
+
+    """
+    source = paths.episodes / "episodes.parquet"
+    if not source.exists():
+        raise EviflowError(f"{source} is not there; run `eviflow stage episodes` or `dvc checkout`")
+    return read_episodes(source)
 
 
 def select(episodes: Sequence[Episode], gold: Mapping[str, Gold], per_case: int) -> tuple[list[Episode], Counter[str]]:

@@ -1,28 +1,12 @@
 """Teacher episodes as reviewers see them: each step with its thought, call, observation and pictures."""
 
 from components.config.paths import Paths
-from components.errors import EviflowError
 from components.evaluation.gold import load_gold
-from components.records.base import Record
+from components.evaluation.review import collected_episodes
 from components.records.case import Check, Gold, Split, Verdict
-from components.records.episode import Episode, Step
-from components.records.shards import read_episodes
+from components.records.episode import Episode
 from components.review.items import Item
-from components.rollout.show import call_text
-
-
-class StepView(Record):
-    """One turn and what followed it."""
-
-    kind: str
-    thought: str
-    call: str
-    """Empty when the turn made none."""
-    result: str
-    """What was observed or answered; empty for the last turn."""
-    failed: bool
-    pictures: tuple[str, ...]
-    """SHA-256 of pictures that a tool returned."""
+from components.rollout.step_view import StepView, view_step
 
 
 class EpisodeItem(Item):
@@ -55,20 +39,7 @@ def episode_items(paths: Paths) -> list[EpisodeItem]:
 
     """
     gold = load_gold(paths, Split.TRAIN)
-    return [episode_item(episode, gold[episode.case.case_id]) for episode in teacher_episodes(paths)]
-
-
-def teacher_episodes(paths: Paths) -> list[Episode]:
-    """What stage `episodes` collected.
-
-    Raises:
-        EviflowError: it is not there.
-
-    """
-    source = paths.episodes / "episodes.parquet"
-    if not source.exists():
-        raise EviflowError(f"{source} is not there; run `eviflow stage episodes` or `dvc checkout`")
-    return read_episodes(source)
+    return [episode_item(episode, gold[episode.case.case_id]) for episode in collected_episodes(paths)]
 
 
 def episode_item(episode: Episode, gold: Gold) -> EpisodeItem:
@@ -87,18 +58,5 @@ def episode_item(episode: Episode, gold: Gold) -> EpisodeItem:
         label=gold.factual_status,
         claim=gold.target_claim,
         checks=gold.checks,
-        steps=tuple(_step(step) for step in episode.steps),
-    )
-
-
-def _step(step: Step) -> StepView:
-    seen = step.observation
-    unread = "" if step.thought else step.turn.text
-    return StepView(
-        kind=step.kind.value,
-        thought=step.thought,
-        call=call_text(step.call) if step.call else unread,
-        result=f"{seen.observation_id}  {seen.text}" if seen else step.feedback,
-        failed=seen is not None and not seen.succeeded,
-        pictures=seen.images if seen else (),
+        steps=tuple(view_step(step) for step in episode.steps),
     )

@@ -6,20 +6,14 @@ from urllib.parse import quote
 
 import jinja2
 
+from components.evaluation.templating import template_environment
 from components.review.desk import Sight
 from components.review.items import CaseItem
 
 
 @lru_cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("components.review"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["words"] = lambda name: name.replace("_", " ")
+    environment = template_environment("components.review")
     # Also the slash, which jinja's own filter leaves as it is.
     environment.filters["segment"] = lambda text: quote(text, safe="")
     return environment

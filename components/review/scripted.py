@@ -12,12 +12,12 @@ from typing import NamedTuple
 from components.config.paths import Paths
 from components.errors import UsageError
 from components.evaluation.gold import load_gold
-from components.evaluation.review import rejection
+from components.evaluation.review import collected_episodes, rejection
 from components.progress import track
 from components.records.case import Split, Verdict
 from components.review.decisions import Choice, Draft, Queue
 from components.review.desk import Desk, Sight
-from components.review.episode_items import EpisodeItem, teacher_episodes
+from components.review.episode_items import EpisodeItem
 from components.review.items import CaseItem, Item
 from components.review.panel import Panel, Person, review_folder
 from components.storage.ledger import Ledger
@@ -81,7 +81,7 @@ def right_decisions(paths: Paths, queue: Queue, items: Sequence[Item]) -> dict[s
         return {item.item_id: right_case(item) for item in items if isinstance(item, CaseItem)}
     gold = load_gold(paths, Split.TRAIN)
     reasons = {
-        episode.episode_id: rejection(episode, gold.get(episode.case.case_id)) for episode in teacher_episodes(paths)
+        episode.episode_id: rejection(episode, gold.get(episode.case.case_id)) for episode in collected_episodes(paths)
     }
     return {
         item.item_id: _right_episode(item, reasons[item.item_id]) for item in items if isinstance(item, EpisodeItem)

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -49,7 +49,24 @@ def write_jsonl(path: Path, records: Iterable[BaseModel]) -> Path:
 
 def read_jsonl(path: Path, kind: type[T]) -> list[T]:
     """Read records written by `write_jsonl`, splitting on LF alone."""
-    return [kind.model_validate_json(line) for line in path.read_text("utf-8").split("\n") if line]
+    return list(iterate_jsonl(path, kind))
+
+
+def iterate_jsonl(path: Path, kind: type[T]) -> Iterator[T]:
+    """The same one after another, however large the file is."""
+    with path.open("rb") as file:
+        for line in file:
+            if text := line.rstrip(b"\n"):
+                yield kind.model_validate_json(text)
+
+
+@contextmanager
+def open_synced(path: Path) -> Iterator[IO[bytes]]:
+    """A new file, for writing bytes, that is on disk when the block ends; for files of a staging folder."""
+    with path.open("wb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
 
 
 @contextmanager
@@ -65,3 +82,9 @@ def replace_folder(target: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
+
+
+def remove_leftovers(target: Path) -> None:
+    """Remove what a killed `replace_folder` has left beside `target`; only for who knows that nobody is writing it."""
+    for left in target.parent.glob(f".{target.name}.*.tmp"):
+        shutil.rmtree(left, ignore_errors=True)

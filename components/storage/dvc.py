@@ -21,13 +21,24 @@ _LOCKED = ("Unable to acquire lock", "is busy, it is being blocked by")
 
 
 class Out(NamedTuple):
-    """One output of a stage, as `dvc.lock` has it."""
+    """One output of a stage, or one added file or folder, as DVC has recorded it."""
 
     path: str
     digest: str
     """MD5, with the suffix `.dir` for a folder: 36 characters at most."""
     size: int
     """Bytes."""
+    files: int = 1
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether the digest is that of a list of files."""
+        return self.digest.endswith(".dir")
+
+
+def recorded_out(entry: Mapping[str, Any], folder: str = "") -> Out:
+    """The output that an entry of `dvc.lock`, or of a `*.dvc` file in `folder`, records."""
+    return Out(f"{folder}{entry['path']}", entry["md5"], entry["size"], entry.get("nfiles", 1))
 
 
 class DvcLockTimeout(EviflowError):
@@ -83,7 +94,7 @@ def outs(root: Path, stage: str | None = None) -> list[Out]:
         return []
     stages = yaml.safe_load(lock.read_text("utf-8"))["stages"]
     chosen = stages.values() if stage is None else [stages[stage]] if stage in stages else []
-    return [Out(out["path"], out["md5"], out["size"]) for entry in chosen for out in entry.get("outs", [])]
+    return [recorded_out(out) for entry in chosen for out in entry.get("outs", [])]
 
 
 def settings(root: Path) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import subprocess
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from components.config.schema import Params
+from components.storage.git import git
 
 
 class GitState(NamedTuple):
@@ -70,17 +70,7 @@ def source_root() -> Path:
 
 def git_state(root: Path) -> GitState:
     """The commit that `root` is at, and whether tracked files differ from it."""
-    sha = _git(root, "rev-parse", "HEAD")
+    sha = git(root, "rev-parse", "HEAD")
     if sha is None:
         return GitState("none", False)
-    return GitState(sha, bool(_git(root, "status", "--porcelain", "--untracked-files=no")))
-
-
-def _git(root: Path, *arguments: str) -> str | None:
-    """Output of a git command, None where git is missing, or `root` is no repository or has no commit."""
-    command = ["git", "-C", str(root), *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return GitState(sha.decode().strip(), bool(git(root, "status", "--porcelain", "--untracked-files=no")))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from components.storage.depots import Depot, Found, bytes_md5, digest_md5, stem
-from components.storage.versions import Recorded
+from components.storage.dvc import Out
 
 
 class Needed(NamedTuple):
@@ -45,7 +45,7 @@ class Survey(NamedTuple):
     """Bytes of those that are as they should be."""
 
 
-def needed_objects(outs: Iterable[Recorded], places: Sequence[Depot]) -> list[Needed]:
+def needed_objects(outs: Iterable[Out], places: Sequence[Depot]) -> list[Needed]:
     """Every object of the outputs; folders are opened. What a list holds that no place has whole is not known."""
     return [needed for out in outs for needed in _of_one(out, places)]
 
@@ -72,9 +72,7 @@ def survey(needed: Iterable[Needed], place: Depot, sizes: Mapping[str, int] | No
     return Survey(faults, whole)
 
 
-def wrong_totals(
-    outs: Iterable[Recorded], needed: Sequence[Needed], place: Depot, whole: Mapping[str, int]
-) -> list[Fault]:
+def wrong_totals(outs: Iterable[Out], needed: Sequence[Needed], place: Depot, whole: Mapping[str, int]) -> list[Fault]:
     """Folders whose files are all there, but do not make up the recorded bytes: some file has another size.
 
     A list of files tells no sizes, so this is all that can be said of files that no MD5 is told of.
@@ -105,7 +103,7 @@ def _holds(path: Path, digest: str) -> bool:
     return path.is_file() and digest_md5(path) == digest
 
 
-def _of_one(out: Recorded, places: Sequence[Depot]) -> Iterator[Needed]:
+def _of_one(out: Out, places: Sequence[Depot]) -> Iterator[Needed]:
     if not out.is_folder:
         yield Needed(out.digest, out.path, out.size)
         return

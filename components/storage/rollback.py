@@ -59,6 +59,8 @@ class Plan(NamedTuple):
     """Files of data that would be written to the checkout."""
     removed: list[str]
     """Files of data that the version does not have; the cache or the remote does."""
+    places: Places
+    """Where the objects were looked for."""
 
     @property
     def objects(self) -> int:
@@ -86,7 +88,7 @@ def plan_rollback(root: Path, revision: str) -> Plan:
     _refuse_losses(root, files, needed, places)
     kept = {root / item.path for item in needed}
     removed = [path.relative_to(root).as_posix() for path in files if path not in kept]
-    return Plan(version, switched, needed, fetched, differing(needed, root), removed)
+    return Plan(version, switched, needed, fetched, differing(needed, root), removed, places)
 
 
 def roll_back(paths: Paths, revision: str) -> Plan:
@@ -100,7 +102,7 @@ def roll_back(paths: Paths, revision: str) -> Plan:
     root = paths.root
     with hold_checkout(paths.work, f"eviflow data rollback {revision}"):
         plan = plan_rollback(root, revision)
-        _fetch(plan, open_places(root))
+        _fetch(plan)
         _switch(root, plan)
         checkout(root)
         wrong = differing(plan.needed, root)
@@ -191,14 +193,14 @@ def _switch(root: Path, plan: Plan) -> None:
             write_bytes(root / name, content)
 
 
-def _fetch(plan: Plan, places: Places) -> None:
+def _fetch(plan: Plan) -> None:
     """Copy what the cache lacks; every object is checked on its way, and none is left there in part."""
-    remote = places.remote
+    cache, remote = plan.places.cache, plan.places.remote
     if not plan.fetched or remote is None:
         return
 
     def take(item: Needed) -> None:
-        if not places.cache.take(item.digest, remote):
+        if not cache.take(item.digest, remote):
             raise EviflowError(
                 f"`{item.path}` is damaged {remote.label} ({item.digest}), so the checkout was left as it is; "
                 "delete it there, and `dvc push` from a checkout that has it"

@@ -2,12 +2,15 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 from components.errors import UsageError
+from components.storage.dvc import Out, recorded_out
 from components.storage.git import commits_of, file_at, file_names, find_commit, git
 
 LOCK = "dvc.lock"
@@ -16,23 +19,8 @@ PIPELINE = "dvc.yaml"
 POINTERS = "*.dvc"
 
 
-class Recorded(NamedTuple):
-    """One output of a stage, or one added file or folder, with what DVC recorded about it."""
-
-    path: str
-    digest: str
-    """MD5, with the suffix `.dir` for a folder."""
-    size: int
-    """Bytes."""
-    files: int
-
-    @property
-    def is_folder(self) -> bool:
-        """Whether the digest is that of a list of files."""
-        return self.digest.endswith(".dir")
-
-
-class Version(NamedTuple):
+@dataclass(frozen=True)
+class Version:
     """The data as one commit records them."""
 
     commit: str
@@ -52,8 +40,8 @@ class Version(NamedTuple):
         """SHA-256 of `dvc.lock`: the tag `dvc.lock.sha256` of MLflow runs."""
         return hashlib.sha256(self.files[LOCK]).hexdigest()
 
-    @property
-    def outs(self) -> list[Recorded]:
+    @cached_property
+    def outs(self) -> list[Out]:
         """What it records and DVC's cache holds; raises UsageError where that cannot be read."""
         return recorded_outs(self.files, self.short)
 
@@ -61,7 +49,7 @@ class Version(NamedTuple):
     def problem(self) -> str:
         """Why it cannot be read, such as a merge that was left unfinished; empty where it can."""
         try:
-            recorded_outs(self.files, self.short)
+            _ = self.outs
         except UsageError as error:
             return str(error)
         return ""
@@ -97,7 +85,7 @@ def working_files(root: Path) -> dict[str, bytes]:
     return {name: (root / name).read_bytes() for name in names if (root / name).is_file()}
 
 
-def recorded_outs(files: Mapping[str, bytes], where: str) -> list[Recorded]:
+def recorded_outs(files: Mapping[str, bytes], where: str) -> list[Out]:
     """What the files record and DVC's cache holds; outputs that git keeps (`cache: false`) are left out.
 
     Args:
@@ -122,7 +110,7 @@ def declared_outs(files: Mapping[str, bytes]) -> set[str]:
     return {path for path, _ in _declared(files)}
 
 
-def pipeline_outs(files: Mapping[str, bytes], where: str) -> list[Recorded]:
+def pipeline_outs(files: Mapping[str, bytes], where: str) -> list[Out]:
     """What `dvc.lock` alone records, without `*.dvc` files."""
     return recorded_outs({name: text for name, text in files.items() if not name.endswith(".dvc")}, where)
 
@@ -133,7 +121,7 @@ def _committed(root: Path, commit: str) -> dict[str, bytes]:
     return {name: content for name, content in found.items() if content is not None}
 
 
-def _all_outs(files: Mapping[str, bytes], where: str) -> Iterator[Recorded]:
+def _all_outs(files: Mapping[str, bytes], where: str) -> Iterator[Out]:
     for name, content in files.items():
         if name == LOCK:
             stages = _mapping(content, name, where).get("stages") or {}
@@ -145,10 +133,10 @@ def _all_outs(files: Mapping[str, bytes], where: str) -> Iterator[Recorded]:
                 yield _recorded(out, "" if folder == "." else f"{folder}/", name, where)
 
 
-def _recorded(out: Mapping[str, Any], folder: str, name: str, where: str) -> Recorded:
+def _recorded(out: Mapping[str, Any], folder: str, name: str, where: str) -> Out:
     if out.get("hash") != "md5" or not {"path", "md5", "size"} <= set(out):
         raise UsageError(f"{name} of {where} records `{out.get('path')}` without an MD5 of DVC 3; run `dvc commit`")
-    return Recorded(f"{folder}{out['path']}", out["md5"], out["size"], out.get("nfiles", 1))
+    return recorded_out(out, folder)
 
 
 def _declared(files: Mapping[str, bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -9,6 +9,9 @@ from mlflow.entities import DatasetInput, InputTag
 from components.storage.dvc import Out
 from components.tracking.store import Store
 
+TRAINING, EVALUATION = "training", "evaluation"
+"""What datasets are to the run that reads them: by the first, a training is found again from its data."""
+
 
 def log_datasets(store: Store, run_id: str, outs: Sequence[Out], context: str, tags: Mapping[str, str]) -> None:
     """Link DVC outputs to a run.

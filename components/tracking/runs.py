@@ -19,6 +19,8 @@ PIPELINE = "full"
 """The stage tag of a parent run."""
 PARAM_CHARS = 500
 """A longer value stands in the configuration artifact only."""
+PAGE = 500
+"""Runs that are asked for at once."""
 BATCH = 100
 """MLflow's limit on parameters and on tags in one call."""
 
@@ -69,7 +71,7 @@ def closing(store: Store, run_id: str) -> Iterator[None]:
 
 def sweep_orphans(store: Store) -> list[str]:
     """Close as KILLED every run whose process on this machine is dead, and return their ids."""
-    running = _search(store, "attributes.status = 'RUNNING'")
+    running = search_runs(store, "attributes.status = 'RUNNING'")
     dead = [run.info.run_id for run in running if not _process_lives(run.data.tags.get(PROCESS))]
     for run_id in dead:
         close_run(store, run_id, "KILLED")
@@ -123,20 +125,31 @@ def find_child(store: Store, stage: str, parent: str) -> str | None:
 
 
 def _find_child(store: Store, stage: str, parent: str) -> Run | None:
-    found = _search(store, f"tags.`{MLFLOW_PARENT_RUN_ID}` = '{parent}' and tags.`{STAGE}` = '{stage}'")
+    found = search_runs(store, f"tags.`{MLFLOW_PARENT_RUN_ID}` = '{parent}' and tags.`{STAGE}` = '{stage}'")
     return found[0] if found else None
 
 
 def _find_unfinished(store: Store, stage: str, identity: str) -> Run | None:
     query = f"tags.`{IDENTITY}` = '{identity}' and tags.`{STAGE}` = '{stage}' and attributes.status != 'FINISHED'"
-    alone = [run for run in _search(store, query) if MLFLOW_PARENT_RUN_ID not in run.data.tags]
-    return alone[0] if alone else None
+    return next((run for run in search_runs(store, query) if MLFLOW_PARENT_RUN_ID not in run.data.tags), None)
 
 
-def _search(store: Store, query: str) -> list[Run]:
-    """Matching runs, newest first."""
-    order = ["attributes.start_time DESC"]
-    return list(store.client.search_runs([store.experiment_id], query, max_results=1000, order_by=order))
+def search_runs(store: Store, query: str) -> list[Run]:
+    """Matching runs, newest first, however many there are."""
+    found: list[Run] = []
+    token: str | None = None
+    while True:
+        page = store.client.search_runs(
+            [store.experiment_id],
+            query,
+            max_results=PAGE,
+            order_by=["attributes.start_time DESC"],
+            page_token=token,
+        )
+        found += page
+        token = page.token
+        if not token:
+            return found
 
 
 def _this_process() -> str:

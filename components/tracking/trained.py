@@ -5,11 +5,9 @@ from typing import NamedTuple
 
 from mlflow.entities import Run
 
+from components.tracking.datasets import TRAINING
+from components.tracking.runs import search_runs
 from components.tracking.store import Store
-
-TRAINING = "training"
-"""The context in which a training run logs the datasets that it reads."""
-PAGE = 500
 
 
 class TrainedRun(NamedTuple):
@@ -32,7 +30,7 @@ class TrainedRun(NamedTuple):
 
 def training_runs(store: Store) -> list[TrainedRun]:
     """Every run that has logged what it was trained on, newest first."""
-    return [_trained(store, run) for run in _search(store)]
+    return [_trained(store, run) for run in search_runs(store, f"dataset.context = '{TRAINING}'")]
 
 
 def trained_on(runs: Iterable[TrainedRun], digests: Mapping[str, str]) -> list[TrainedRun]:
@@ -44,22 +42,6 @@ def trained_on(runs: Iterable[TrainedRun], digests: Mapping[str, str]) -> list[T
 
     """
     return [run for run in runs if run.data and run.data <= set(digests.items())]
-
-
-def _search(store: Store) -> Iterator[Run]:
-    token: str | None = None
-    while True:
-        page = store.client.search_runs(
-            [store.experiment_id],
-            f"dataset.context = '{TRAINING}'",
-            max_results=PAGE,
-            order_by=["attributes.start_time DESC"],
-            page_token=token,
-        )
-        yield from page
-        token = page.token
-        if not token:
-            return
 
 
 def _trained(store: Store, run: Run) -> TrainedRun:

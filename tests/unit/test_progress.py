@@ -4,14 +4,23 @@ from components import progress as module
 from components.progress import Progress, track
 
 
-def test_a_log_gets_a_line_now_and_then_and_one_at_the_end(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = 100.0
-    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+class Clock:
+    """Time that passes when it is told to, s."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def test_a_log_gets_a_line_now_and_then_and_one_at_the_end(capsys: pytest.CaptureFixture[str], clock: Clock) -> None:
     with Progress("drawing", 10, "pictures") as progress:
         for done in range(1, 11):
-            now += 10.0
+            clock.now += 10.0
             progress.reach(done)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "drawing: 2/10 pictures, 20 s gone, 80 s left, 0.1 pictures/s"
@@ -19,14 +28,10 @@ def test_a_log_gets_a_line_now_and_then_and_one_at_the_end(
     assert len(lines) == 6
 
 
-def test_what_was_finished_before_does_not_count_for_the_rate(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = 100.0
-    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+def test_what_was_finished_before_does_not_count_for_the_rate(capsys: pytest.CaptureFixture[str], clock: Clock) -> None:
     with Progress("drawing", 10, "pictures") as progress:
         progress.resume(8)
-        now += 2.0
+        clock.now += 2.0
         progress.reach(10)
     assert capsys.readouterr().err.splitlines() == [
         "drawing: 8 of 10 pictures were finished before",

@@ -25,7 +25,6 @@ from typing import IO, NamedTuple
 
 from components.config.paths import Paths
 from components.curation.transfer.archives import open_place
-from components.curation.transfer.lines import stream_lines
 from components.curation.transfer.mapping import FieldMap
 from components.curation.transfer.places import MAX_PICTURE, Place, refused, too_large
 from components.curation.transfer.refusals import Refusal, RefusalReason, RowRefused, shown
@@ -37,7 +36,7 @@ from components.progress import Progress
 from components.records.case import Case, Split, Verdict
 from components.records.image_bank import ImageBank, asset_path, sha256_hex
 from components.records.image_check import PictureError, PictureFault, clean_picture
-from components.storage.atomic import replace_folder
+from components.storage.atomic import iterate_jsonl, open_synced, remove_leftovers, replace_folder
 
 MAX_WORKERS = 4
 """Pictures at once at most: one of 64 megapixels takes some hundred MB."""
@@ -171,12 +170,12 @@ def import_cases(request: ImportRequest, paths: Paths) -> ImportSummary:
     target, private = paths.imports / request.name, paths.imports_gold / request.name
     split = request.split.value
     for folder in (target, private):
-        _remove_litter(folder)
+        remove_leftovers(folder)  # the checkout is held, so nobody else is writing
     with replace_folder(target) as public, replace_folder(private) as hidden, open_shelf(hidden) as shelf:
         for other in _other_splits(target, request.split):
             shelf.remember_other_split(target / f"{other.value}.jsonl")
             _keep_split(other, target, public, private, hidden)
-        with _synced(hidden / f"{split}.refused.jsonl") as refusals:
+        with open_synced(hidden / f"{split}.refused.jsonl") as refusals:
             _read(place, _Intake(place, shelf, ImageBank(public), refusals), summary)
         if not summary.imported:
             raise UsageError(f"no row of {request.source} can be imported: {_mostly(summary)}")
@@ -240,10 +239,8 @@ def _other_splits(folder: Path, split: Split) -> list[Split]:
 
 def _keep_split(split: Split, target: Path, public: Path, private: Path, hidden: Path) -> None:
     """Carry a split over into the new folders, by links to the same files where that is possible."""
-    with (target / f"{split.value}.jsonl").open("rb") as file:
-        for line in stream_lines(file):
-            path = Case.model_validate_json(line).image_path
-            _link(target / path, public / path)
+    for case in iterate_jsonl(target / f"{split.value}.jsonl", Case):
+        _link(target / case.image_path, public / case.image_path)
     _link(target / f"{split.value}.jsonl", public / f"{split.value}.jsonl")
     for kept in private.glob(f"{split.value}.*"):
         _link(kept, hidden / kept.name)
@@ -255,17 +252,3 @@ def _link(source: Path, target: Path) -> None:
         os.link(source, target)
     except OSError:  # a file system without links
         shutil.copyfile(source, target)
-
-
-@contextmanager
-def _synced(path: Path) -> Iterator[IO[bytes]]:
-    with path.open("wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _remove_litter(folder: Path) -> None:
-    """Remove what a killed import has left beside its target; the checkout is held, so nobody else is writing."""
-    for left in folder.parent.glob(f".{folder.name}.*.tmp"):
-        shutil.rmtree(left, ignore_errors=True)

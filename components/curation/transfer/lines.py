@@ -1,6 +1,5 @@
 """Lines of a file of any size, in bounded memory."""
 
-from collections.abc import Iterator
 from typing import IO
 
 MAX_LINE = 4 * 1024 * 1024
@@ -44,10 +43,3 @@ class LineReader:
     def _pass_over(self) -> None:
         while (piece := self._read(_PIECE)) and not piece.endswith(b"\n"):
             pass
-
-
-def stream_lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Lines of a file that the project wrote itself, without their ends and without empty ones."""
-    for line in file:
-        if stripped := line.rstrip(b"\n"):
-            yield stripped

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from components.curation.transfer.lines import stream_lines
 from components.curation.transfer.rows import Source
 from components.errors import EviflowError, UsageError
 from components.records.case import Case, Gold, Split
 from components.records.image_bank import ImageBank, sha256_hex
-from components.storage.atomic import read_jsonl
+from components.storage.atomic import iterate_jsonl, read_jsonl
 
 PRIVATE_FIELDS = ("label", "claim", "explanation", "category", "provenance", "image_origin", "id", "original_path")
 """In the order in which they are written. An import finds all of them by these names."""
@@ -51,7 +50,7 @@ class Release:
     def count(self, split: Split) -> int:
         """How many cases a split has."""
         with (self._folder / f"{split.value}.jsonl").open("rb") as file:
-            return sum(1 for _ in stream_lines(file))
+            return sum(line != b"\n" for line in file)
 
     def cases(self, split: Split) -> Iterator[ReleasedCase]:
         """The cases of a split, in the order of the file.
@@ -62,13 +61,11 @@ class Release:
         """
         gold, sources = self._gold(split), self._sources(split)
         bank = ImageBank(self._folder)
-        with (self._folder / f"{split.value}.jsonl").open("rb") as file:
-            for line in stream_lines(file):
-                case = Case.model_validate_json(line)
-                picture = bank.read(case.image_sha256)
-                if sha256_hex(picture) != case.image_sha256:
-                    raise EviflowError(f"{case.image_path} in {self._folder} is damaged; import or build it again")
-                yield ReleasedCase(case, picture, self._fields(case.case_id, gold, sources))
+        for case in iterate_jsonl(self._folder / f"{split.value}.jsonl", Case):
+            picture = bank.read(case.image_sha256)
+            if sha256_hex(picture) != case.image_sha256:
+                raise EviflowError(f"{case.image_path} in {self._folder} is damaged; import or build it again")
+            yield ReleasedCase(case, picture, self._fields(case.case_id, gold, sources))
 
     def _gold(self, split: Split) -> dict[str, Gold]:
         if self._private is None:

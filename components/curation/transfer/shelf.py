@@ -4,16 +4,15 @@ Written out, cases stand in the order of their ids, so that the order of the tab
 first, tells nothing.
 """
 
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from components.curation.transfer.lines import stream_lines
 from components.curation.transfer.refusals import RefusalReason, RowRefused
 from components.curation.transfer.rows import Source
 from components.records.case import Case, Gold
+from components.storage.atomic import iterate_jsonl, open_synced
 
 _TABLES = """
 PRAGMA journal_mode = OFF;
@@ -33,10 +32,8 @@ class Shelf:
 
     def remember_other_split(self, cases: Path) -> None:
         """Refuse, from now on, rows whose id or picture is in the other split of the same import."""
-        with cases.open("rb") as file:
-            for line in stream_lines(file):
-                case = Case.model_validate_json(line)
-                self._db.execute("INSERT INTO others VALUES (?, ?)", (case.case_id, case.image_sha256))
+        for case in iterate_jsonl(cases, Case):
+            self._db.execute("INSERT INTO others VALUES (?, ?)", (case.case_id, case.image_sha256))
 
     def check_id(self, case_id: str) -> None:
         """Raises RowRefused when a row with the same id is there already."""
@@ -60,11 +57,9 @@ class Shelf:
 
     def write(self, column: str, path: Path) -> None:
         """Write one record of each row, sorted by case id: the column `case`, `gold` or `source`."""
-        with path.open("wb") as file:
+        with open_synced(path) as file:
             for (text,) in self._db.execute(f'SELECT "{column}" FROM rows ORDER BY case_id'):
                 file.write(text.encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
 
 
 @contextmanager

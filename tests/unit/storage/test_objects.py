@@ -8,15 +8,15 @@ import pytest
 
 from components.errors import UsageError
 from components.storage.depots import Depot, FolderDepot, Found, bytes_md5
+from components.storage.dvc import Out
 from components.storage.objects import Needed, differing, fault_of, needed_objects, survey, wrong_totals
 from components.storage.remote import open_places
-from components.storage.versions import Recorded
 
 PAGE, PICTURE = b"page", b"picture"
 LISTING = json.dumps(
     [{"md5": bytes_md5(PAGE), "relpath": "page"}, {"md5": bytes_md5(PICTURE), "relpath": "sub/picture"}]
 ).encode()
-WEB = Recorded("data/web", f"{bytes_md5(LISTING)}.dir", 11, 2)
+WEB = Out("data/web", f"{bytes_md5(LISTING)}.dir", 11, 2)
 
 
 def put(place: FolderDepot, digest: str, content: bytes) -> None:
@@ -35,7 +35,7 @@ def full(tmp_path: Path) -> FolderDepot:
 
 
 def test_a_folder_is_opened(full: FolderDepot) -> None:
-    needed = needed_objects([WEB, Recorded("page", bytes_md5(PAGE), 4, 1)], [full])
+    needed = needed_objects([WEB, Out("page", bytes_md5(PAGE), 4, 1)], [full])
     assert [item.path for item in needed] == ["data/web", "data/web/page", "data/web/sub/picture", "page"]
     found = survey(needed, full)
     assert found.faults == []
@@ -52,7 +52,7 @@ def test_a_damaged_list_is_passed_over_for_a_whole_one(full: FolderDepot, tmp_pa
 def test_missing_and_damaged_are_told_apart_and_said_once(full: FolderDepot) -> None:
     full.path(bytes_md5(PAGE)).write_bytes(b"pagf")
     full.path(bytes_md5(PICTURE)).unlink()
-    needed = needed_objects([WEB, Recorded("again", bytes_md5(PAGE), 4, 1)], [full])
+    needed = needed_objects([WEB, Out("again", bytes_md5(PAGE), 4, 1)], [full])
     assert [str(fault) for fault in survey(needed, full).faults] == [
         f"damaged here: data/web/page ({bytes_md5(PAGE)})",
         f"missing here: data/web/sub/picture ({bytes_md5(PICTURE)})",
@@ -68,7 +68,7 @@ class Silent(FolderDepot):
 
 def test_where_no_md5_is_told_the_size_counts(full: FolderDepot) -> None:
     place: Depot = Silent(full.folder, "there")
-    needed = needed_objects([WEB, Recorded("page", bytes_md5(PAGE), 5, 1)], [full])
+    needed = needed_objects([WEB, Out("page", bytes_md5(PAGE), 5, 1)], [full])
     assert survey(needed[:1], place, {WEB.digest: len(LISTING) + 1}).faults[0].what == "damaged"
     assert survey(needed[:1], place).faults == []
     assert [fault.needed.path for fault in survey(needed[3:], place).faults] == ["page"]

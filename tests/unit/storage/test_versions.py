@@ -3,7 +3,8 @@
 import pytest
 
 from components.errors import UsageError
-from components.storage.versions import Recorded, git_outs, pipeline_outs, recorded_outs
+from components.storage.dvc import Out
+from components.storage.versions import git_outs, pipeline_outs, recorded_outs
 
 LOCK = b"""\
 schema: '2.0'
@@ -24,7 +25,7 @@ stages:
       - reports/world.json: {cache: false}
 """
 POINTER = b"outs:\n- {md5: 0fb0285b3fe8f8ff5487e324acf462c7, size: 7, hash: md5, path: notes.txt}\n"
-WEB = Recorded("data/web", "8195e549457a5547c51dfc6f57f9af92.dir", 40, 3)
+WEB = Out("data/web", "8195e549457a5547c51dfc6f57f9af92.dir", 40, 3)
 
 
 def test_what_git_keeps_is_no_object_of_the_cache() -> None:
