@@ -54,7 +54,8 @@ STAGES: tuple[StageSpec, ...] = (
         ("episodes", "agent", "tools"),
         (
             "components/agent",
-            "components/policies/inquiry.py",
+            "components/policies/casebook.py",
+    "components/policies/inquiry.py",
             "components/policies/reading.py",
             "components/policies/scripted.py",
             "components/records",

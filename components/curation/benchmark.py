@@ -1,11 +1,9 @@
 """Making EviLens-F: drawing planned cases, screening them, counting what became of them."""
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PIL import Image
 from pydantic import BaseModel
 
 from components.config.schema import Params
@@ -18,7 +16,6 @@ from components.progress import track
 from components.records.case import Case, ErrorType, Gold, Split, Verdict
 from components.records.image_bank import ImageBank, asset_path
 from components.world.entities import Facts
-from components.world.store import read_pictures
 
 ATTEMPTS = 4
 """How often a case is drawn before it is dropped."""
@@ -118,19 +115,6 @@ def _first_taken(plan: CasePlan, facts: Facts, params: Params, screen: Screen, r
             return candidate
         result.reasons.update(reasons)
     return None
-
-
-def portraits(facts: Facts, web: Path) -> Callable[[str], Image.Image]:
-    """Official portraits by person id, as the public web shows them."""
-    digests = {picture.image_url: picture.sha256 for picture in read_pictures(web)}
-    bank, opened = ImageBank(web), dict[str, Image.Image]()
-
-    def portrait(person_id: str) -> Image.Image:
-        if person_id not in opened:
-            opened[person_id] = bank.open(digests[facts.person[person_id].portrait_url])
-        return opened[person_id]
-
-    return portrait
 
 
 def read_facts(path: Path) -> Facts:

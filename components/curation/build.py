@@ -4,7 +4,8 @@ from pydantic import BaseModel
 
 from components.config.paths import Paths
 from components.config.schema import Params
-from components.curation.benchmark import Screening, SplitCounts, make_cases, portraits, read_facts
+from components.curation.benchmark import Screening, SplitCounts, make_cases, read_facts
+from components.curation.references import References
 from components.curation.screen import Screen
 from components.curation.web import write_web
 from components.records.case import Split
@@ -62,7 +63,7 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
 
     """
     facts = read_facts(paths.facts)
-    screen = Screen(OcrEngine(params.tools, paths.cache), portraits(facts, paths.web))
+    screen = Screen(OcrEngine(params.tools, paths.cache), References(facts, paths.web))
     with replace_folder(paths.benchmark) as folder, replace_folder(paths.gold) as private:
         screened = make_cases(facts, params, screen, ImageBank(folder), paths.cache)
         for split in Split:

@@ -1,17 +1,18 @@
 """Screening candidate pictures: whether they can be read, agree with what was meant, and are not there already."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 
 import imagehash
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
+from components.curation.references import References
 from components.curation.render import Candidate
-from components.records.case import Split
+from components.records.case import ErrorType, Split
 from components.tools import vision
 from components.tools.ocr import OcrEngine
+from components.world.entities import Person
 
 _HASH_SIDE = 16
 _NEAR = 6
@@ -25,12 +26,17 @@ class Reason(StrEnum):
     """The printed title is not read exactly as it was printed."""
     VENUE_UNREADABLE = "venue_unreadable"
     DATE_UNREADABLE = "date_unreadable"
+    DETAIL_UNREADABLE = "detail_unreadable"
     EXTRA_TEXT = "extra_text"
     """A line is read that was not printed."""
     COUNT_UNCLEAR = "count_unclear"
     """The counting tool does not find what was drawn."""
+    SIGN_UNCLEAR = "sign_unclear"
+    """A glance does not tell where the host stands, what the host does, or what the sky shows."""
     FACE_UNCLEAR = "face_unclear"
-    """The face is not told to be the depicted person's, or not told from the documented one's."""
+    """A face is not told to be the depicted person's, or not told from the documented one's."""
+    SCENE_UNCLEAR = "scene_unclear"
+    """The scene is not told to be that of its own photograph, or not told from a look-alike event's."""
     DUPLICATE_WITHIN = "duplicate_within"
     """Too like a picture of the same split."""
     DUPLICATE_ACROSS = "duplicate_across"
@@ -42,13 +48,13 @@ class Screen:
 
     Args:
         ocr: reads printed text.
-        portrait: the official portrait of a person, by person id.
+        references: official portraits and photographs.
 
     """
 
-    def __init__(self, ocr: OcrEngine, portrait: Callable[[str], Image.Image]) -> None:
+    def __init__(self, ocr: OcrEngine, references: References) -> None:
         self._ocr = ocr
-        self._portrait = portrait
+        self._references = references
         self._hashes: dict[Split, list[NDArray[np.bool_]]] = {split: [] for split in Split}
 
     def reasons(self, candidate: Candidate) -> list[Reason]:
@@ -62,10 +68,12 @@ class Screen:
         return found
 
     def _read(self, candidate: Candidate) -> Iterator[Reason]:
+        *detail, venue, date = candidate.scene.below
         printed = {
             Reason.TITLE_UNREADABLE: candidate.scene.title,
-            Reason.VENUE_UNREADABLE: candidate.scene.venue,
-            Reason.DATE_UNREADABLE: candidate.scene.date,
+            Reason.DETAIL_UNREADABLE: next(iter(detail), None),
+            Reason.VENUE_UNREADABLE: venue,
+            Reason.DATE_UNREADABLE: date,
         }
         lines = [line.text for line in self._ocr.read(candidate.data)]
         yield from (reason for reason, text in printed.items() if text is not None and text not in lines)
@@ -74,17 +82,54 @@ class Screen:
 
     def _seen(self, candidate: Candidate) -> Iterator[Reason]:
         counts = vision.count_all(candidate.image)
-        if {kind: count for kind, count in counts.items() if count} != {candidate.scene.kind: candidate.depicted.count}:
+        if {kind: count for kind, count in counts.items() if count} != {candidate.scene.kind: candidate.scene.count}:
             yield Reason.COUNT_UNCLEAR
-        depicted, documented = candidate.depicted.host.person_id, candidate.documented.host.person_id
-        expected = {documented: "different", depicted: "same"}  # in a faithful picture both are one person
-        if any(
-            vision.compare_faces(candidate.image, self._portrait(person)).verdict != verdict
-            for person, verdict in expected.items()
-        ):
+        if not _signs_clear(candidate):
+            yield Reason.SIGN_UNCLEAR
+        if not all(self._told(candidate, pair) for pair in _people(candidate)):
             yield Reason.FACE_UNCLEAR
+        if not self._scene_clear(candidate):
+            yield Reason.SCENE_UNCLEAR
+
+    def _told(self, candidate: Candidate, people: tuple[Person, Person]) -> bool:
+        """Whether the documented person is told from the picture, and the depicted one is recognised in it."""
+        depicted, known = people
+        expected = {known.person_id: "different", depicted.person_id: "same"}  # in a faithful picture both are one
+        return all(
+            vision.compare_faces(candidate.image, self._references.portrait(person)).verdict == verdict
+            for person, verdict in expected.items()
+        )
+
+    def _scene_clear(self, candidate: Candidate) -> bool:
+        """Whether the photographs of the event and of its look-alike compare with the picture as they must."""
+        plan, references = candidate.plan, self._references
+        recirculated = plan.error_type is ErrorType.EVENT_RECONTEXTUALIZATION
+        own, twin = references.photo(plan.event), references.twin_photo(plan.event)
+        scene = [vision.same_scene(candidate.image, photo) if photo else None for photo in (own, twin)]
+        if plan.error_type is ErrorType.SPATIAL_ALTERATION:
+            return scene[1] is not True
+        if own and vision.compare_faces(candidate.image, own).verdict != _expected_host(candidate):
+            return False
+        return scene[0] in (None, not recirculated) and scene[1] in (None, recirculated)
 
     def _duplicates(self, split: Split, bits: NDArray[np.bool_]) -> Iterator[Reason]:
         for other, hashes in self._hashes.items():
             if hashes and np.count_nonzero(np.stack(hashes) != bits, axis=1).min() <= _NEAR:
                 yield Reason.DUPLICATE_WITHIN if other is split else Reason.DUPLICATE_ACROSS
+
+
+def _signs_clear(candidate: Candidate) -> bool:
+    seen, scene = vision.glance(candidate.image), candidate.scene
+    people = 1 + (scene.guest is not None)
+    return (seen.action, seen.sky, seen.people) == (scene.action, scene.sky, people) and scene.side in (None, seen.side)
+
+
+def _people(candidate: Candidate) -> list[tuple[Person, Person]]:
+    """Host and guest, each as depicted and as documented."""
+    shown, record = candidate.depicted, candidate.documented
+    guests = [(shown.guest, record.guest)] if shown.guest and record.guest else []
+    return [(shown.host, record.host), *guests]
+
+
+def _expected_host(candidate: Candidate) -> str:
+    return "same" if candidate.depicted.host == candidate.documented.host else "different"

@@ -11,6 +11,7 @@ from components.records.web import WebPicture
 from components.world.draw import Scene, draw_portrait, draw_scene, encode_png
 from components.world.entities import Event, Facts, Person
 from components.world.pages import build_pages, page_count
+from components.world.scenes import documented, photographed_scene
 from components.world.store import write_pages, write_pictures
 from components.world.styles import STYLES_BY_SPLIT
 
@@ -20,7 +21,7 @@ _PORTRAIT_SIDE = 160
 def write_web(facts: Facts, params: WorldParams, folder: Path) -> tuple[int, int]:
     """Write every page and picture of the world into `folder`; returns how many of each."""
     pages = list(track(build_pages(facts), "writing", page_count(facts), "pages"))
-    total = len(facts.people) + len(facts.events)
+    total = len(facts.people) + len(facts.photographed)
     pictures = list(track(_pictures(facts, params, ImageBank(folder)), "drawing", total, "pictures"))
     write_pages(folder, pages)
     write_pictures(folder, pictures)
@@ -29,22 +30,19 @@ def write_web(facts: Facts, params: WorldParams, folder: Path) -> tuple[int, int
 
 def official_scene(event: Event, facts: Facts, params: WorldParams) -> Scene:
     """What the official photograph of an event shows: everything as documented, and nothing printed."""
-    return Scene(
-        face=facts.person[event.host_id].face,
-        kind=event.kind,
-        count=event.count,
-        composition=event.composition,
+    return photographed_scene(
+        documented(event, facts),
         style=event.style,
         seed=event.composition ^ facts.seed,
-        width=params.picture_width,
-        height=params.picture_height,
+        size=(params.picture_width, params.picture_height),
     )
 
 
 def _pictures(facts: Facts, params: WorldParams, bank: ImageBank) -> Iterator[WebPicture]:
     for person in facts.people:
         yield _portrait(person, facts.seed, bank)
-    for event in facts.events:
+    for event in facts.photographed:
+        assert event.photo_url is not None
         data = encode_png(draw_scene(official_scene(event, facts, params)))
         yield WebPicture(
             image_url=event.photo_url,

@@ -1,6 +1,8 @@
 """Reading a report's explanation: one clause for each attribute, picture first, record second.
 
 date 12 March 2031 vs 14 March 2031 differs; venue Rowan Hall vs Rowan Hall same; host Mara Venn same person
+
+The `photo` of a picture is the date of the event that it was taken at.
 """
 
 import re
@@ -14,7 +16,7 @@ class Claim(NamedTuple):
 
     attribute: Attribute
     depicted: str | None
-    """None for a host: a clause names only the documented person."""
+    """None for a person: a clause names only the documented one."""
     documented: str
     differs: bool
 
@@ -24,8 +26,13 @@ class Claim(NamedTuple):
         return self.depicted is None or self.differs == (folded(self.depicted) != folded(self.documented))
 
 
-_VALUES = re.compile(r"(date|venue|count)\W+(.+?)\s+vs\.?\s+(.+?)\s+(same|differs?|different)", re.IGNORECASE)
-_HOST = re.compile(r"host\W+(.+?)\s+(?:is\s+(?:the\s+|a\s+)?)?(same|different)\s+person", re.IGNORECASE)
+PEOPLE: tuple[Attribute, ...] = (Attribute.HOST, Attribute.GUEST)
+"""Attributes that are told by comparing faces."""
+
+_PERSON = "|".join(PEOPLE)
+_VALUE = "|".join(attribute for attribute in Attribute if attribute not in PEOPLE)
+_VALUES = re.compile(rf"({_VALUE})\W+(.+?)\s+vs\.?\s+(.+?)\s+(same|differs?|different)", re.IGNORECASE)
+_PEOPLE = re.compile(rf"({_PERSON})\W+(.+?)\s+(?:is\s+(?:the\s+|a\s+)?)?(same|different)\s+person", re.IGNORECASE)
 
 
 def parse_explanation(text: str) -> tuple[Claim, ...]:
@@ -48,6 +55,6 @@ def _claim(clause: str) -> Claim | None:
     if match := _VALUES.fullmatch(clause):
         name, depicted, documented, relation = match.groups()
         return Claim(Attribute(name.lower()), depicted, documented, relation.lower() != "same")
-    if match := _HOST.fullmatch(clause):
-        return Claim(Attribute.HOST, None, match[1], match[2].lower() == "different")
+    if match := _PEOPLE.fullmatch(clause):
+        return Claim(Attribute(match[1].lower()), None, match[2], match[3].lower() == "different")
     return None

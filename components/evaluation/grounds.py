@@ -13,24 +13,40 @@ from components.tools.base import LEAD_TOOLS
 _READS_PRINT = frozenset({"ocr_with_position", "crop_and_inspect"})
 
 
+_GLANCED = {Attribute.SIDE: "on the {0}", Attribute.ACTION: "action {0}", Attribute.SKY: "sky {0}"}
+"""How a glance tells what it sees."""
+
+
 def seen(check: Check, gold: Gold, cited: Sequence[Observation], all_successful: Sequence[Observation]) -> bool:
     """Whether a cited observation of the picture shows the depicted value.
 
-    For a host that is a comparison with a picture of the documented person; where that picture was found may be told
-    by any successful observation.
+    For a person that is a comparison with a picture of the documented one; where that picture was found may be told by
+    any successful observation. For the photo it is a comparison with a picture on a cited page that gives its date.
     """
     match check.attribute:
         case Attribute.COUNT:
             return any(_counted(item, gold.object_kind) == check.depicted for item in cited)
-        case Attribute.HOST:
+        case Attribute.HOST | Attribute.GUEST:
             expected = "same person" if check.holds else "different person"
-            compared = [item for item in cited if item.tool == "compare_with_reference" and item.source_url]
             return any(
                 _result(item).startswith(expected) and _shows_person(item.source_url or "", check, all_successful)
-                for item in compared
+                for item in _comparisons(cited)
             )
+        case Attribute.PHOTO:
+            pages = [item for item in cited if item.tool == "visit" and contains(_result(item), check.depicted)]
+            return any(
+                "same scene" in _result(item) and any((item.source_url or "") in page.text.split() for page in pages)
+                for item in _comparisons(cited)
+            )
+        case Attribute.SIDE | Attribute.ACTION | Attribute.SKY:
+            told = _GLANCED[check.attribute].format(check.depicted)
+            return any(item.tool == "perceive_scene" and contains(_result(item), told) for item in cited)
         case _:
             return any(item.tool in _READS_PRINT and contains(_result(item), check.depicted) for item in cited)
+
+
+def _comparisons(cited: Sequence[Observation]) -> list[Observation]:
+    return [item for item in cited if item.tool == "compare_with_reference" and item.source_url]
 
 
 def documented(check: Check, gold: Gold, cited: Sequence[Observation]) -> bool:
@@ -64,13 +80,17 @@ def _counted(observation: Observation, object_kind: str) -> str | None:
 
 
 def _shows_person(picture_url: str, check: Check, successful: Sequence[Observation]) -> bool:
-    """Whether the picture was found under the documented person's name: in a result's caption, or on a page."""
+    """Whether the picture was found under the documented person's name: in a result's caption, or on a page.
+
+    A page that names a guest does not say which of the people in its picture that is.
+    """
     for observation in successful:
         lines = _result(observation).split("\n")
         places = [number for number, line in enumerate(lines) if picture_url in line.split()]
         if not places:
             continue
-        if observation.tool == "visit" and contains("\n".join(lines), check.documented):
+        by_page = observation.tool == "visit" and check.attribute is Attribute.HOST
+        if by_page and contains("\n".join(lines), check.documented):
             return True
         if observation.tool in LEAD_TOOLS and any(
             contains(" ".join(lines[max(0, place - 1) : place + 1]), check.documented) for place in places

@@ -2,10 +2,11 @@
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from components.agent.codec import parse_turn
+from components.records.case import Attribute
 from components.records.conversation import Message
 from components.records.kinds import KINDS
 
@@ -13,6 +14,23 @@ _DATE = re.compile(r"\d{1,2} [A-Z][a-z]+ \d{4}")
 _NAME = r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*"
 _VENUE = re.compile(rf"\bat ({_NAME})")
 _HOST = re.compile(rf"host was ({_NAME})|({_NAME}) was the host|hosted by ({_NAME})")
+_DETAILS: dict[Attribute, re.Pattern[str]] = {
+    Attribute.ACTION: re.compile(r"host was ([a-z]+ing)\b"),
+    Attribute.GUEST: re.compile(rf"({_NAME}) met the host|host met ({_NAME})"),
+    Attribute.SKY: re.compile(r"sky showed the ([a-z]+)"),
+    Attribute.VISITORS: re.compile(r"\b(\d+) visitors"),
+    Attribute.SIDE: re.compile(r"host (?:stood|was) on the ([a-z]+)"),
+    Attribute.MOTTO: re.compile(rf"motto (?:was )?({_NAME})"),
+    Attribute.SOURCE: re.compile(rf"hotographs (?:are )?by ({_NAME})"),
+}
+"""How pages word the detail that an event is known by."""
+_PRINTED_DETAIL = re.compile(r"(Visitors|Motto|Photo) (.+)")
+_PRINTED_AS = {"Visitors": Attribute.VISITORS, "Motto": Attribute.MOTTO, "Photo": Attribute.SOURCE}
+_GLANCED = {
+    Attribute.SIDE: re.compile(r"on the (left|right)"),
+    Attribute.ACTION: re.compile(r"action ([a-z]+)"),
+    Attribute.SKY: re.compile(r"sky ([a-z]+)"),
+}
 _THINGS = re.compile(r"\b(\d+) ([a-z]+)")
 _PICTURE = re.compile(r"^picture: (\S+)$", re.MULTILINE)
 
@@ -31,9 +49,12 @@ class Call(NamedTuple):
 class Printed(NamedTuple):
     """What is printed in a picture; an empty string where nothing was read."""
 
-    title: str
-    date: str
-    venue: str
+    title: str = ""
+    date: str = ""
+    venue: str = ""
+    visitors: str = ""
+    motto: str = ""
+    source: str = ""
 
 
 class Documented(NamedTuple):
@@ -44,6 +65,8 @@ class Documented(NamedTuple):
     host: str
     number: str
     picture_url: str
+    details: dict[Attribute, str]
+    """What else it says, by attribute."""
 
 
 class Row(NamedTuple):
@@ -65,11 +88,22 @@ def calls_of(messages: Sequence[Message]) -> list[Call]:
 
 
 def read_printed(text: str) -> Printed:
-    """Title, venue and date among the printed lines; the date is found by its form, the title stands first."""
+    """What the printed lines say; the date is found by its form, a detail by its first word, the title stands first."""
     date = next(iter(_DATE.findall(text)), "")
     lines = [line.strip(" ,-|") for line in _DATE.sub("\n", text).splitlines() if line.strip(" ,-|")]
-    title = lines[0] if len(lines) > 1 else ""
-    return Printed(title, date, lines[-1] if lines and date else "")
+    details = [match for line in lines if (match := _PRINTED_DETAIL.fullmatch(line))]
+    lines = [line for line in lines if not _PRINTED_DETAIL.fullmatch(line)]
+    return Printed(
+        title=lines[0] if len(lines) > 1 else "",
+        date=date,
+        venue=lines[-1] if lines and date else "",
+        **{_PRINTED_AS[match[1]].value: match[2] for match in details},
+    )
+
+
+def read_glance(text: str) -> dict[Attribute, str]:
+    """What a glance tells of the host and the sky."""
+    return _found(_GLANCED, text)
 
 
 def read_page(text: str) -> Documented:
@@ -82,7 +116,13 @@ def read_page(text: str) -> Documented:
         host=_first(host),
         number=next(things, ""),
         picture_url=_first(_PICTURE.search(text)),
+        details=_found(_DETAILS, text),
     )
+
+
+def _found(patterns: Mapping[Attribute, re.Pattern[str]], text: str) -> dict[Attribute, str]:
+    found = {attribute: _first(pattern.search(text)) for attribute, pattern in patterns.items()}
+    return {attribute: value for attribute, value in found.items() if value}
 
 
 def read_rows(text: str) -> list[Row]:

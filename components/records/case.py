@@ -24,17 +24,49 @@ class Split(StrEnum):
     TEST = "test"
 
 
-class ErrorType(StrEnum):
-    """How a refuted picture departs from the documented event (EviScene, section 2 of its taxonomy)."""
+class Family(StrEnum):
+    """The question that an error answers wrongly (EviScene's taxonomy: three families of four types)."""
 
-    TEMPORAL_DISPLACEMENT = "temporal_displacement"
-    """The date shown is not the date of the event."""
-    GEOGRAPHIC_DISPLACEMENT = "geographic_displacement"
-    """The place shown is not the place of the event."""
-    IDENTITY_SUBSTITUTION = "identity_substitution"
-    """The person shown is not the person who was there."""
+    EVENT_AND_RELATION = "event_and_relation"
+    """What happened, and between whom."""
+    ATTRIBUTE_AND_DETAIL = "attribute_and_detail"
+    """Whether the visible details hold."""
+    CONTEXT = "context"
+    """Whether time, place and source are right."""
+
+
+class ErrorType(StrEnum):
+    """How a refuted picture departs from the documented event (EviScene's taxonomy)."""
+
+    INVENTED_ACTION = "invented_action"
+    """The host does not do what is shown."""
+    INVENTED_INTERACTION = "invented_interaction"
+    """The second person shown is not the one who met the host."""
+    IMPOSSIBLE_STATE = "impossible_state"
+    """The sky shown is not the sky of the day."""
+    FALSE_OFFICIAL_RECORD = "false_official_record"
+    """The printed number of visitors is not the recorded one."""
     NUMERICAL_ALTERATION = "numerical_alteration"
     """The number of objects shown is not the documented number."""
+    IDENTITY_SUBSTITUTION = "identity_substitution"
+    """The person shown is not the person who was there."""
+    SPATIAL_ALTERATION = "spatial_alteration"
+    """The host stands on the other side."""
+    TEXT_OR_MARK_ALTERATION = "text_or_mark_alteration"
+    """The motto shown is not the motto of the event."""
+    TEMPORAL_DISPLACEMENT = "temporal_displacement"
+    """The date shown is not the date of the event."""
+    EVENT_RECONTEXTUALIZATION = "event_recontextualization"
+    """An older event's picture, circulated as this one's."""
+    SOURCE_IMPERSONATION = "source_impersonation"
+    """The source printed is not the event's own."""
+    GEOGRAPHIC_DISPLACEMENT = "geographic_displacement"
+    """The place shown is not the place of the event."""
+
+    @property
+    def family(self) -> Family:
+        """The family that the type belongs to."""
+        return tuple(Family)[tuple(ErrorType).index(self) // 4]
 
 
 class Attribute(StrEnum):
@@ -44,15 +76,46 @@ class Attribute(StrEnum):
     VENUE = "venue"
     HOST = "host"
     COUNT = "count"
+    ACTION = "action"
+    """What the host does."""
+    GUEST = "guest"
+    """Who met the host."""
+    SKY = "sky"
+    VISITORS = "visitors"
+    """The official figure."""
+    SIDE = "side"
+    """Where the host stands."""
+    MOTTO = "motto"
+    SOURCE = "source"
+    """Whose picture it says to be."""
+    PHOTO = "photo"
+    """The date of the event that the picture was taken at."""
 
 
 DECISIVE_ATTRIBUTE: dict[ErrorType, Attribute] = {
-    ErrorType.TEMPORAL_DISPLACEMENT: Attribute.DATE,
-    ErrorType.GEOGRAPHIC_DISPLACEMENT: Attribute.VENUE,
-    ErrorType.IDENTITY_SUBSTITUTION: Attribute.HOST,
+    ErrorType.INVENTED_ACTION: Attribute.ACTION,
+    ErrorType.INVENTED_INTERACTION: Attribute.GUEST,
+    ErrorType.IMPOSSIBLE_STATE: Attribute.SKY,
+    ErrorType.FALSE_OFFICIAL_RECORD: Attribute.VISITORS,
     ErrorType.NUMERICAL_ALTERATION: Attribute.COUNT,
+    ErrorType.IDENTITY_SUBSTITUTION: Attribute.HOST,
+    ErrorType.SPATIAL_ALTERATION: Attribute.SIDE,
+    ErrorType.TEXT_OR_MARK_ALTERATION: Attribute.MOTTO,
+    ErrorType.TEMPORAL_DISPLACEMENT: Attribute.DATE,
+    ErrorType.EVENT_RECONTEXTUALIZATION: Attribute.PHOTO,
+    ErrorType.SOURCE_IMPERSONATION: Attribute.SOURCE,
+    ErrorType.GEOGRAPHIC_DISPLACEMENT: Attribute.VENUE,
 }
 """The one attribute in which a refuted picture of each type differs from the record."""
+
+
+class Construction(StrEnum):
+    """What a constructed picture starts from."""
+
+    PROTOTYPE = "prototype"
+    """A photographed event: the picture is that photograph's scene, rendered faithfully or with one altered detail."""
+    FABRICATION = "fabrication"
+    """An event that nobody photographed: real people at a real place in an invented scene."""
 
 
 class Case(Record):
@@ -99,8 +162,8 @@ class Gold(Record):
     target_claim: str
     acceptable_evidence: tuple[Evidence, ...]
     checks: tuple[Check, ...]
-    """All four attributes, of which exactly one does not hold in a refuted case. Empty for an imported case, whose
-    verdict alone can be judged."""
+    """Every attribute that picture and record both show, of which exactly one does not hold in a refuted case. Empty
+    for an imported case, whose verdict alone can be judged."""
     object_kind: str
     """What is to be counted, singular: "lantern"; empty for an imported case."""
     error_type: ErrorType | None = None
@@ -114,4 +177,6 @@ class Gold(Record):
     style: str
     """The generator style the picture was drawn in."""
     route: str = "constructed"
+    construction: Construction | None = None
+    """None for an imported case."""
     image_origin: str = "rendered"

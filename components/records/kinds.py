@@ -1,4 +1,4 @@
-"""The names of things that can be counted. Drawing and seeing share these names and nothing else."""
+"""The names of things that can be seen. Drawing and seeing share these names and nothing else."""
 
 PAIRS: tuple[tuple[str, str], ...] = (
     ("balloon", "lantern"),
@@ -23,3 +23,13 @@ def pair_of(kind: str) -> tuple[str, str]:
 def counted(kind: str, count: int) -> str:
     """A number of things in words that pages use: "1 kite", "9 lanterns"."""
     return f"{count} {kind}" if count == 1 else f"{count} {kind}s"
+
+
+ACTIONS: tuple[str, ...] = ("cooking", "juggling", "reading", "singing")
+"""What a host can be shown doing."""
+
+SKIES: tuple[str, ...] = ("moon", "rain", "rainbow", "sun")
+"""What can be shown in the sky."""
+
+SIDES: tuple[str, ...] = ("left", "right")
+"""Where a host can be shown standing."""

@@ -24,6 +24,7 @@ SECTIONS = ("episodes", "agent", "tools")
 INPUTS = ("data/web", "data/evilens_f")
 CODE = (
     "components/agent",
+    "components/policies/casebook.py",
     "components/policies/inquiry.py",
     "components/policies/reading.py",
     "components/policies/scripted.py",

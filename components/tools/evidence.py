@@ -82,10 +82,10 @@ class Visit:
 
 
 class CompareWithReference:
-    """Compares the person in the case's picture with the person in a picture that was found."""
+    """Compares the people and the scene of the case's picture with those of a picture that was found."""
 
     name = "compare_with_reference"
-    description = "Compare the person in this picture with one in a picture that was found."
+    description = "Compare person and scene of this picture with those of a picture that was found."
     family = ToolFamily.EVIDENCE_INSPECTION
     limit: int | None = 6
     arguments: type[Arguments] = CompareArguments
@@ -106,15 +106,15 @@ class CompareWithReference:
         return same_address(arguments.reference_url)
 
     async def run(self, arguments: CompareArguments, state: CaseState) -> ToolResult:
-        """`same person` or `different person`; the reference is shown."""
+        """`same person; different scene` and the like; the reference is shown."""
         url = arguments.reference_url
         with attributed(url):
             reference = await self._pictures.download(url)
         if self._policy.blocks_url(reference.url):
             raise ToolFailure(FailureClass.POLICY, messages.BLOCKED_REDIRECT, {}, source_url=url)
-        comparison = await asyncio.to_thread(sight.compare_persons, state.picture, reference.image)
+        comparison = await asyncio.to_thread(sight.compare, state.picture, reference.image)
         payload = {"reference_url": url, **comparison.payload}
-        if comparison.same is None:
+        if not comparison.text:
             raise ToolFailure(
                 FailureClass.EMPTY_RESULT,
                 messages.NOT_COMPARABLE,
@@ -122,5 +122,4 @@ class CompareWithReference:
                 images=(reference.png,),
                 source_url=url,
             )
-        text = "same person" if comparison.same else "different person"
-        return ToolResult(text, payload, images=(reference.png,), source_url=url)
+        return ToolResult(comparison.text, payload, images=(reference.png,), source_url=url)

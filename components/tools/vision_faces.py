@@ -1,5 +1,7 @@
 """Finding a face and telling whether two faces are the same person's, with classical vision. Pixels only."""
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,39 +49,53 @@ class FaceComparison:
     """1 for equal faces, 0.5 at the border, 0 when not comparable."""
 
 
-def find_face(pixels: Pixels) -> Box | None:
-    """The box of the largest portrait medallion, None when there is no person."""
+def find_faces(pixels: Pixels) -> list[Box]:
+    """The boxes of all portrait medallions, the largest first."""
     red, green, blue = cv2.split(pixels)
     low = cv2.min(cv2.min(red, green), blue)
     cast = cv2.subtract(cv2.max(cv2.max(red, green), blue), low)
     light = cv2.inRange(low, _LIGHT, 255) & cv2.inRange(cast, 0, _NEUTRAL)
     total, labels, stats, _ = cv2.connectedComponentsWithStats(light, connectivity=8)
     least = 0.2 * min(pixels.shape[:2])
-    best: Box | None = None
+    found: list[Box] = []
     for label in range(1, total):
         x, y, width, height, _ = (int(value) for value in stats[label])
         if min(width, height) < least or not 0.92 < width / height < 1.09:
             continue
         part = (labels[y : y + height, x : x + width] == label).astype(np.uint8)
         box = (x, y, x + width, y + height)
-        if _is_round(part) and _is_ringed(low, box) and (best is None or width > best[2] - best[0]):
-            best = box
-    return best
+        if _is_round(part) and _is_ringed(low, box):
+            found.append(box)
+    return sorted(found, key=lambda box: box[0] - box[2])
 
 
-def face_mask(box: Box, shape: tuple[int, ...]) -> Mask:
-    """Where the person of `box` is, ring included, in a picture of `shape`."""
+def find_face(pixels: Pixels) -> Box | None:
+    """The box of the largest portrait medallion, None when there is no person."""
+    return next(iter(find_faces(pixels)), None)
+
+
+def people_mask(boxes: Sequence[Box], shape: tuple[int, ...]) -> Mask:
+    """Where the people of `boxes` are, rings included, in a picture of `shape`."""
     mask = np.zeros(shape[:2], np.uint8)
-    middle = ((box[0] + box[2]) // 2, (box[1] + box[3]) // 2)
-    return cv2.circle(mask, middle, round(0.56 * (box[2] - box[0])), 255, cv2.FILLED)
+    for box in boxes:
+        middle = ((box[0] + box[2]) // 2, (box[1] + box[3]) // 2)
+        cv2.circle(mask, middle, round(0.56 * (box[2] - box[0])), 255, cv2.FILLED)
+    return mask
 
 
 def compare_faces(first: Pixels, second: Pixels) -> FaceComparison:
-    """Whether two pictures show the same person; `not_comparable` when one of them shows nobody."""
-    boxes = find_face(first), find_face(second)
-    if boxes[0] is None or boxes[1] is None:
+    """Whether two pictures show the same person; `not_comparable` when one of them shows nobody.
+
+    Where both show several people, the largest of each are compared. A portrait, of one person alone, is compared with
+    everybody in the other picture.
+    """
+    boxes = find_faces(first), find_faces(second)
+    if not boxes[0] or not boxes[1]:
         return FaceComparison("not_comparable", 0.0)
-    difference = face_difference(_face(first, boxes[0]), _face(second, boxes[1]))
+    alone = min(len(found) for found in boxes) == 1
+    left, right = (found if alone else found[:1] for found in boxes)
+    faces = [_face(first, box) for box in left], [_face(second, box) for box in right]
+    difference = min(face_difference(one, other) for one, other in itertools.product(*faces))
     similarity = 1 / (1 + (difference / _THRESHOLD) ** 2)
     return FaceComparison("same" if difference < _THRESHOLD else "different", round(similarity, 4))
 

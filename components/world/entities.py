@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import Literal
 
 from components.records.base import Record
-from components.records.case import Split
+from components.records.case import Attribute, Split
 
 Skin = Literal["porcelain", "honey", "bronze", "umber"]
 HairColour = Literal["black", "brown", "blond", "copper", "silver", "violet"]
@@ -47,6 +47,16 @@ class Decoys(Record):
     venue: str
     host_id: str
     count: int
+    detail: str
+    """Of the event's detail, in the form that `Detail.value` has."""
+
+
+class Detail(Record):
+    """The one thing that an event is known by besides date, place, host and display."""
+
+    attribute: Attribute
+    value: str
+    """As pages print it; a person's id for a guest."""
 
 
 class Event(Record):
@@ -61,18 +71,22 @@ class Event(Record):
     host_id: str
     kind: str
     count: int
+    detail: Detail
     composition: int
     """Seed of the arrangement that all pictures of the event have in common."""
     style: str
     """Of the official photograph."""
     official_url: str
-    photo_url: str
+    photo_url: str | None
+    """Of the official photograph; None for an event that nobody photographed."""
     edition_of: str | None = None
     """The event that this one is a near miss of; None for an event that cases are made from."""
+    is_twin: bool = False
+    """Whether it has the host, the display and the detail of the event that it is an edition of."""
     decoys: Decoys | None = None
     """Set for an event that cases are made from."""
     sentences: tuple[str, ...] = ()
-    """The official record, in order: date and venue, host, count."""
+    """The official record, in order: date and venue, host, count, detail."""
 
     @property
     def year(self) -> int:
@@ -91,6 +105,19 @@ class Facts(Record):
     def person(self) -> dict[str, Person]:
         """People by id."""
         return {person.person_id: person for person in self.people}
+
+    @cached_property
+    def twins(self) -> dict[str, Event]:
+        """Editions that a picture can be recirculated from, by the id of the event it then claims to show.
+
+        An older picture passes for an event's when host, display and detail are the same.
+        """
+        return {event.edition_of: event for event in self.events if event.edition_of and event.is_twin}
+
+    @cached_property
+    def photographed(self) -> tuple[Event, ...]:
+        """Events with an official photograph."""
+        return tuple(event for event in self.events if event.photo_url is not None)
 
     @property
     def main_events(self) -> tuple[Event, ...]:

@@ -3,20 +3,23 @@
 import math
 import random
 from collections.abc import Iterator
-from typing import TypeVar, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 from components.config.schema import WorldParams
 from components.errors import UsageError
 from components.records.case import Split
 from components.records.kinds import KINDS, counted
-from components.world import names
-from components.world.entities import Decoys, Event, FaceSpec, Facts, Person
+from components.world import details, names
+from components.world.entities import Decoys, Detail, Event, FaceSpec, Facts, Person
 from components.world.styles import STYLES_BY_SPLIT
 
 T = TypeVar("T")
 
 COUNTS = range(3, 13)
 """How many objects an event, or an altered picture of it, can have."""
+
+_TWIN_SHARE = 0.5
+_UNPHOTOGRAPHED_SHARE = 0.4
 
 _PEOPLE_PER_EVENT = 0.6
 _VENUES_PER_EVENT = 0.7
@@ -33,32 +36,41 @@ _HOST = ("The host was {host}.", "{host} was the host.", "The event was hosted b
 _COUNT = ("{things} were on display.", "The display had {things}.", "Visitors saw {things}.")
 
 
+class _Cast(NamedTuple):
+    """Who and what the events of a split draw on; dealt in turn, so that nobody and no place is left out."""
+
+    split: Split
+    people: list[Person]
+    places: list[str]
+
+
 class _Names:
     """Unused names, handed out once each."""
 
     def __init__(self, rng: random.Random) -> None:
-        self.titles = names.titles(rng)
+        self._fresh = names.titles(rng)
         self.venues = iter(names.venues(rng))
         self.people = iter(names.people(rng))
         self._used: set[str] = set()
 
     def title(self) -> str:
-        return self._take(self.titles, "events")
-
-    def title_like(self, title: str, rng: random.Random) -> str | None:
-        """An unused title that shares the first word, if one is left."""
-        free = [other for other in names.similar_titles(title) if other not in self._used]
-        return self._take([rng.choice(free)], "events") if free else None
-
-    def _take(self, candidates: list[str], what: str) -> str:
-        found = next((title for title in candidates if title not in self._used), None)
-        if found is None:
+        """The next unused title."""
+        title = next((title for title in self._fresh if title not in self._used), None)
+        if title is None:
             raise UsageError(
-                f"params.yaml asks for more {what} than there are titles ({len(self.titles)}); "
+                "params.yaml asks for more events than there are titles; "
                 "lower world.train_events, world.test_events or world.near_misses"
             )
-        self._used.add(found)
-        return found
+        return self._taken(title)
+
+    def title_like(self, title: str, rng: random.Random) -> str | None:
+        """An unused title that shares all but the last word, if one is left."""
+        free = [other for other in names.similar_titles(title) if other not in self._used]
+        return self._taken(rng.choice(free)) if free else None
+
+    def _taken(self, title: str) -> str:
+        self._used.add(title)
+        return title
 
 
 def random_face(rng: random.Random) -> FaceSpec:
@@ -104,10 +116,9 @@ def build_facts(params: WorldParams) -> Facts:
         group = [_person(next(pool.people), next(faces), split) for _ in range(people_counts[split])]
         places = [next(pool.venues) for _ in range(_pool_size(size, _VENUES_PER_EVENT, _POOL_LIMIT[split][1]))]
         people += group
+        cast = _Cast(split, group, places)
         for index in range(size):
-            # Dealt in turn rather than drawn, so that nobody and no place is left out.
-            cast, sites = _from(group, index), _from(places, index)
-            events += _editions(rng, pool, split, f"{split.value}-{index:04d}", cast, sites, params.near_misses)
+            events += _editions(rng, pool, cast, index, params.near_misses)
     return Facts(seed=params.seed, people=tuple(people), events=tuple(events))
 
 
@@ -129,36 +140,50 @@ def _person(name: str, face: FaceSpec, split: Split) -> Person:
     )
 
 
-def _editions(
-    rng: random.Random,
-    pool: _Names,
-    split: Split,
-    event_id: str,
-    people: list[Person],
-    places: list[str],
-    near_misses: int,
-) -> Iterator[Event]:
-    """An event and its near misses; values of editions and decoys are all different from one another."""
+def _editions(rng: random.Random, pool: _Names, cast: _Cast, index: int, near_misses: int) -> Iterator[Event]:
+    """An event and its near misses; values of editions and decoys are all different from one another.
+
+    Half of the first near misses are twins instead: other date, place and scene, but the same host, display and detail.
+    """
     editions = 1 + near_misses
     years = rng.sample(names.YEARS, min(editions + 1, len(names.YEARS)))
-    hosts = _sample(rng, people, editions + 1)
-    venues = _sample(rng, places, editions + 1)
+    hosts = _sample(rng, _from(cast.people, index), editions + 1)
+    venues = _sample(rng, _from(cast.places, index), editions + 1)
+    guests = [person for person in cast.people if person not in hosts]
+    attribute = details.deal(index)
+    values = details.draw_values(attribute, rng, guests, editions + 1)
     counts = _counts(rng, editions)
     title, kind = pool.title(), rng.choice(KINDS)
-    dates = [_date(rng, years[index % len(years)]) for index in range(editions)]
+    twin = near_misses > 0 and rng.random() < _TWIN_SHARE
+    if twin:
+        years[:2] = sorted(years[:2], reverse=True)  # what is recirculated is older
+    dates = [_date(rng, years[at % len(years)]) for at in range(editions)]
     decoys = Decoys(
         date=_decoy_date(rng, dates, years[-1]),
         venue=venues[-1],
         host_id=hosts[-1].person_id,
         count=rng.choice([n for n in COUNTS if 1 <= abs(n - counts[0]) <= 4 and n not in counts]),
+        detail=values[-1],
     )
-    for index in range(editions):
-        same_name = index == 0 or (rng.random() < 0.5 and index < len(years))
-        own = title if same_name else pool.title_like(title, rng) or pool.title()
+    for at in range(editions):
+        is_twin = twin and at == 1
+        like = 0 if is_twin else at
+        same_name = like == 0 or (rng.random() < 0.5 and at < len(years))
         yield _event(
-            rng, split, f"{event_id}-{index}", own, dates[index], venues[index], hosts[index], kind, counts[index],
-            edition_of=f"{event_id}-0" if index else None, decoys=None if index else decoys,
-        )  # fmt: skip
+            rng,
+            cast,
+            event_id=f"{cast.split.value}-{index:04d}-{at}",
+            title=title if same_name else pool.title_like(title, rng) or pool.title(),
+            date=dates[at],
+            venue=venues[at],
+            host_id=hosts[like].person_id,
+            kind=kind,
+            count=counts[like],
+            detail=Detail(attribute=attribute, value=values[like % (len(values) - 1)]),
+            edition_of=f"{cast.split.value}-{index:04d}-0" if at else None,
+            is_twin=is_twin,
+            decoys=None if at else decoys,
+        )
 
 
 def _sample(rng: random.Random, values: list[T], count: int) -> list[T]:
@@ -188,35 +213,29 @@ def _decoy_date(rng: random.Random, dates: list[str], other_year: int) -> str:
             return decoy
 
 
-def _event(
-    rng: random.Random,
-    split: Split,
-    event_id: str,
-    title: str,
-    date: str,
-    venue: str,
-    host: Person,
-    kind: str,
-    count: int,
-    edition_of: str | None,
-    decoys: Decoys | None,
-) -> Event:
+def _event(rng: random.Random, cast: _Cast, *, title: str, date: str, **values: Any) -> Event:
+    """An edition with its official page, which words the facts; editions that nobody photographed have no picture."""
     url = f"https://{names.slug(title)}.example/{date.rsplit(' ', 1)[1]}"
-    words = {"title": title, "date": date, "venue": venue, "host": host.name, "things": counted(kind, count)}
+    name_of = {person.person_id: person.name for person in cast.people}
+    words = {
+        "title": title,
+        "date": date,
+        "venue": values["venue"],
+        "host": name_of[values["host_id"]],
+        "things": counted(values["kind"], values["count"]),
+    }
+    composition = rng.randrange(2**31)
+    style = rng.choice(STYLES_BY_SPLIT[cast.split])
+    basic = [rng.choice(forms).format(**words) for forms in (_DATE_AND_PLACE, _HOST, _COUNT)]
+    photographed = values["edition_of"] is not None or rng.random() >= _UNPHOTOGRAPHED_SHARE
     return Event(
-        event_id=event_id,
-        split=split,
+        split=cast.split,
         title=title,
         date=date,
-        venue=venue,
-        host_id=host.person_id,
-        kind=kind,
-        count=count,
-        composition=rng.randrange(2**31),
-        style=rng.choice(STYLES_BY_SPLIT[split]),
+        composition=composition,
+        style=style,
         official_url=url,
-        photo_url=f"{url}/photo.png",
-        edition_of=edition_of,
-        decoys=decoys,
-        sentences=tuple(rng.choice(forms).format(**words) for forms in (_DATE_AND_PLACE, _HOST, _COUNT)),
+        photo_url=f"{url}/photo.png" if photographed else None,
+        sentences=(*basic, details.sentence(values["detail"], rng, name_of)),
+        **values,
     )

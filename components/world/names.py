@@ -5,6 +5,7 @@ No word is the name of an object kind, and none needs letters that optical chara
 """
 
 import random
+from collections.abc import Iterator
 from itertools import product
 
 _TITLE_FIRST = """
@@ -38,6 +39,10 @@ Ramsey Santos Turner Vargas Weber Yamada Zimmer Archer Bowman Cooper Dawson Enge
 Lambert Mercer Novak Ortega Porter Reeves Sawyer Tanaka Usher Vogel Warner York Becker Quinn
 """
 
+_MOTTO_SECOND = "Dawn Light Path River Bridge Songs Voices Stars Hearts Hands Roads Dreams"
+
+_AGENCY_SECOND = "Post Gazette Herald Tribune Times Chronicle Observer Mirror Record Journal"
+
 MONTHS: tuple[str, ...] = (
     "January",
     "February",
@@ -69,9 +74,13 @@ def _shuffled(rng: random.Random, first: str, second: str) -> list[str]:
     return [" ".join(words) for words in (*leading, *(words for words in names if words not in leading))]
 
 
-def titles(rng: random.Random) -> list[str]:
-    """Every event title, in random order: "Harvest Gala"."""
-    return _shuffled(rng, _TITLE_FIRST, _TITLE_SECOND)
+def titles(rng: random.Random) -> Iterator[str]:
+    """Every event title, in random order: first those of two words, "Harvest Gala", then "Copper Harvest Gala"."""
+    short = _shuffled(rng, _TITLE_FIRST, _TITLE_SECOND)
+    yield from short
+    longer = [f"{first} {title}" for first, title in product(_TITLE_FIRST.split(), short) if first not in title]
+    rng.shuffle(longer)
+    yield from longer
 
 
 def venues(rng: random.Random) -> list[str]:
@@ -84,10 +93,26 @@ def people(rng: random.Random) -> list[str]:
     return _shuffled(rng, _FIRST, _LAST)
 
 
+def mottos(rng: random.Random, count: int) -> list[str]:
+    """Different mottos: "Silver Dawn"."""
+    return _some(rng, _TITLE_FIRST, _MOTTO_SECOND, count)
+
+
+def agencies(rng: random.Random, count: int) -> list[str]:
+    """Different names that pictures are signed with: "Kendal Post"."""
+    return _some(rng, _VENUE_WORD, _AGENCY_SECOND, count)
+
+
+def _some(rng: random.Random, first: str, second: str, count: int) -> list[str]:
+    """Pairs that have no word in common."""
+    firsts, seconds = rng.sample(first.split(), count), rng.sample(second.split(), count)
+    return [" ".join(words) for words in zip(firsts, seconds, strict=True)]
+
+
 def similar_titles(title: str) -> list[str]:
-    """Titles that share the first word and differ in the second: "Harvest Fair" for "Harvest Gala"."""
-    first, second = title.split(" ")
-    return [f"{first} {other}" for other in _TITLE_SECOND.split() if other != second]
+    """Titles that differ in the last word alone: "Harvest Fair" for "Harvest Gala"."""
+    first, last = title.rsplit(" ", 1)
+    return [f"{first} {other}" for other in _TITLE_SECOND.split() if other != last]
 
 
 def printed_date(day: int, month: int, year: int) -> str:

@@ -8,6 +8,7 @@ import jinja2
 import trafilatura
 
 from components.errors import EviflowError
+from components.records.case import Attribute
 from components.records.kinds import counted
 from components.records.web import Page, SiteKind
 from components.world import names, prose
@@ -106,6 +107,10 @@ def _fact_check(event: Event, facts: Facts) -> Page:
     """A site that knows which pictures of an event are altered; the source policy keeps it from investigations."""
     decoys = event.decoys
     assert decoys is not None
+
+    def shown(value: str) -> str:
+        return facts.person[value].name if event.detail.attribute is Attribute.GUEST else value
+
     claims = (
         (f"A picture that dates {event.title} to {decoys.date} is false.", f"The true date is {event.date}."),
         (f"A picture that places it at {decoys.venue} is false.", f"The true place is {event.venue}."),
@@ -116,6 +121,10 @@ def _fact_check(event: Event, facts: Facts) -> Page:
         (
             f"A picture that shows {counted(event.kind, decoys.count)} is false.",
             f"There were {counted(event.kind, event.count)}.",
+        ),
+        (
+            f"A picture that gives {shown(decoys.detail)} as the {event.detail.attribute} is false.",
+            f"The record gives {shown(event.detail.value)}.",
         ),
     )
     return _page(

@@ -17,7 +17,7 @@ _OPENINGS = (
 )
 
 _CLOSINGS = (
-    "The photograph above was taken by the organisers during the opening hour.",
+    "The gates opened an hour before the speeches began.",
     "Tickets for the next edition go on sale two months ahead at the box office.",
     "Press enquiries are answered on working days between nine and five.",
 )
