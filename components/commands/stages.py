@@ -55,7 +55,7 @@ STAGES: tuple[StageSpec, ...] = (
         (
             "components/agent",
             "components/policies/casebook.py",
-    "components/policies/inquiry.py",
+            "components/policies/inquiry.py",
             "components/policies/reading.py",
             "components/policies/scripted.py",
             "components/records",
