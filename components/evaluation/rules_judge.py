@@ -107,7 +107,7 @@ def _uncheckable(gold: Gold) -> _Finding | None:
 
 def _false_difference(claims: Sequence[Claim], checks: dict[Attribute, Check]) -> _Finding | None:
     for claim in claims:
-        if claim.differs and checks[claim.attribute].holds:
+        if claim.differs and claim.attribute in checks and checks[claim.attribute].holds:
             return (
                 Reason.FALSE_DIFFERENCE,
                 f"The {claim.attribute.value} is said to differ, but picture and record agree.",
@@ -135,6 +135,8 @@ def _left_out(claims: Sequence[Claim], gold: Gold) -> _Finding | None:
 
 def _misstated(claims: Sequence[Claim], checks: dict[Attribute, Check]) -> _Finding | None:
     for claim in claims:
+        if claim.attribute not in checks:
+            return Reason.MISSTATED, f"Picture and record do not both give the {claim.attribute.value}."
         check = checks[claim.attribute]
         if claim.depicted is not None and folded(claim.depicted) != folded(check.depicted):
             return (

@@ -114,7 +114,7 @@ class CompareWithReference:
             raise ToolFailure(FailureClass.POLICY, messages.BLOCKED_REDIRECT, {}, source_url=url)
         comparison = await asyncio.to_thread(sight.compare, state.picture, reference.image)
         payload = {"reference_url": url, **comparison.payload}
-        if not comparison.text:
+        if comparison.same_person is None and not comparison.same_scene:
             raise ToolFailure(
                 FailureClass.EMPTY_RESULT,
                 messages.NOT_COMPARABLE,

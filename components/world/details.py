@@ -29,6 +29,12 @@ PRINTED: dict[Attribute, str] = {
 FIGURES: tuple[str, ...] = tuple(str(number) for number in range(1200, 6000, 300))
 """Numbers of visitors; few, so that a small tokenizer knows each of them."""
 
+_SHOWN: dict[Attribute, tuple[str, ...]] = {
+    Attribute.ACTION: ACTIONS,
+    Attribute.SKY: SKIES,
+    Attribute.SIDE: SIDES,
+}
+
 _SENTENCES: dict[Attribute, tuple[str, ...]] = {
     Attribute.ACTION: ("On stage, the host was {value}.", "The host was {value} for the public."),
     Attribute.GUEST: ("{value} met the host on stage.", "The host met {value} on stage."),
@@ -40,32 +46,46 @@ _SENTENCES: dict[Attribute, tuple[str, ...]] = {
 }
 
 
-def deal(index: int) -> Attribute:
-    """The detail of the event of this number: dealt in turn, so that none is rare."""
-    return DETAILS[index % len(DETAILS)]
+class Deck:
+    """Details of the events of a split, dealt in turn so that none is rare and every word of a value occurs.
+
+    Args:
+        rng: shuffles the values once.
+        people: who may be guests.
+
+    """
+
+    def __init__(self, rng: random.Random, people: Sequence[Person]) -> None:
+        self._people = people
+        self._words = {
+            Attribute.VISITORS: ([""], _shuffled(rng, FIGURES)),
+            Attribute.MOTTO: tuple(_shuffled(rng, words) for words in names.MOTTO_WORDS),
+            Attribute.SOURCE: tuple(_shuffled(rng, words) for words in names.AGENCY_WORDS),
+        }
+
+    def attribute(self, index: int) -> Attribute:
+        """Which detail the event of this number has."""
+        return DETAILS[index % len(DETAILS)]
+
+    def values(self, index: int, rng: random.Random, hosts: Sequence[Person], count: int) -> list[str]:
+        """`count` different values for that event, its near misses and its decoy, or as many as there are."""
+        attribute = self.attribute(index)
+        if attribute is Attribute.GUEST:
+            options = [person.person_id for person in self._people if person not in hosts]
+        elif attribute in self._words:
+            turn = index // len(DETAILS)
+            return [self._told(attribute, turn + step) for step in (0, *rng.sample(range(1, len(FIGURES)), count - 1))]
+        else:
+            options = list(_SHOWN[attribute])
+        return rng.sample(options, min(count, len(options)))
+
+    def _told(self, attribute: Attribute, turn: int) -> str:
+        """One word from each list: turns that are less than a list apart give other words."""
+        return " ".join(words[turn % len(words)] for words in self._words[attribute]).strip()
 
 
-def draw_values(attribute: Attribute, rng: random.Random, people: Sequence[Person], count: int) -> list[str]:
-    """`count` different values, or as many as there are; `people` are those who may be guests."""
-    values = _values(attribute, rng, people, count)
-    return rng.sample(values, min(count, len(values)))
-
-
-def _values(attribute: Attribute, rng: random.Random, people: Sequence[Person], count: int) -> Sequence[str]:
-    match attribute:
-        case Attribute.ACTION:
-            return ACTIONS
-        case Attribute.SKY:
-            return SKIES
-        case Attribute.SIDE:
-            return SIDES
-        case Attribute.VISITORS:
-            return FIGURES
-        case Attribute.GUEST:
-            return [person.person_id for person in people]
-        case Attribute.MOTTO:
-            return names.mottos(rng, count)
-    return names.agencies(rng, count)
+def _shuffled(rng: random.Random, words: Sequence[str]) -> list[str]:
+    return rng.sample(words, len(words))
 
 
 def sentence(detail: Detail, rng: random.Random, name_of: dict[str, str]) -> str:

@@ -9,7 +9,8 @@ from components.config.schema import WorldParams
 from components.errors import UsageError
 from components.records.case import Split
 from components.records.kinds import KINDS, counted
-from components.world import details, names
+from components.world import names
+from components.world.details import Deck, sentence
 from components.world.entities import Decoys, Detail, Event, FaceSpec, Facts, Person
 from components.world.styles import STYLES_BY_SPLIT
 
@@ -42,35 +43,7 @@ class _Cast(NamedTuple):
     split: Split
     people: list[Person]
     places: list[str]
-
-
-class _Names:
-    """Unused names, handed out once each."""
-
-    def __init__(self, rng: random.Random) -> None:
-        self._fresh = names.titles(rng)
-        self.venues = iter(names.venues(rng))
-        self.people = iter(names.people(rng))
-        self._used: set[str] = set()
-
-    def title(self) -> str:
-        """The next unused title."""
-        title = next((title for title in self._fresh if title not in self._used), None)
-        if title is None:
-            raise UsageError(
-                "params.yaml asks for more events than there are titles; "
-                "lower world.train_events, world.test_events or world.near_misses"
-            )
-        return self._taken(title)
-
-    def title_like(self, title: str, rng: random.Random) -> str | None:
-        """An unused title that shares all but the last word, if one is left."""
-        free = [other for other in names.similar_titles(title) if other not in self._used]
-        return self._taken(rng.choice(free)) if free else None
-
-    def _taken(self, title: str) -> str:
-        self._used.add(title)
-        return title
+    deck: Deck
 
 
 def random_face(rng: random.Random) -> FaceSpec:
@@ -106,7 +79,7 @@ def build_facts(params: WorldParams) -> Facts:
 
     """
     rng = random.Random(f"world-{params.seed}")
-    pool = _Names(rng)
+    pool = names.NamePool(rng)
     sizes = {Split.TRAIN: params.train_events, Split.TEST: params.test_events}
     people_counts = {split: _pool_size(size, _PEOPLE_PER_EVENT, _POOL_LIMIT[split][0]) for split, size in sizes.items()}
     faces = iter(distinct_faces(rng, sum(people_counts.values())))
@@ -116,7 +89,7 @@ def build_facts(params: WorldParams) -> Facts:
         group = [_person(next(pool.people), next(faces), split) for _ in range(people_counts[split])]
         places = [next(pool.venues) for _ in range(_pool_size(size, _VENUES_PER_EVENT, _POOL_LIMIT[split][1]))]
         people += group
-        cast = _Cast(split, group, places)
+        cast = _Cast(split, group, places, Deck(rng, group))
         for index in range(size):
             events += _editions(rng, pool, cast, index, params.near_misses)
     return Facts(seed=params.seed, people=tuple(people), events=tuple(events))
@@ -140,7 +113,7 @@ def _person(name: str, face: FaceSpec, split: Split) -> Person:
     )
 
 
-def _editions(rng: random.Random, pool: _Names, cast: _Cast, index: int, near_misses: int) -> Iterator[Event]:
+def _editions(rng: random.Random, pool: names.NamePool, cast: _Cast, index: int, near_misses: int) -> Iterator[Event]:
     """An event and its near misses; values of editions and decoys are all different from one another.
 
     Half of the first near misses are twins instead: other date, place and scene, but the same host, display and detail.
@@ -149,9 +122,7 @@ def _editions(rng: random.Random, pool: _Names, cast: _Cast, index: int, near_mi
     years = rng.sample(names.YEARS, min(editions + 1, len(names.YEARS)))
     hosts = _sample(rng, _from(cast.people, index), editions + 1)
     venues = _sample(rng, _from(cast.places, index), editions + 1)
-    guests = [person for person in cast.people if person not in hosts]
-    attribute = details.deal(index)
-    values = details.draw_values(attribute, rng, guests, editions + 1)
+    values = cast.deck.values(index, rng, hosts, editions + 1)
     counts = _counts(rng, editions)
     title, kind = pool.title(), rng.choice(KINDS)
     twin = near_misses > 0 and rng.random() < _TWIN_SHARE
@@ -179,7 +150,7 @@ def _editions(rng: random.Random, pool: _Names, cast: _Cast, index: int, near_mi
             host_id=hosts[like].person_id,
             kind=kind,
             count=counts[like],
-            detail=Detail(attribute=attribute, value=values[like % (len(values) - 1)]),
+            detail=Detail(attribute=cast.deck.attribute(index), value=values[like % (len(values) - 1)]),
             edition_of=f"{cast.split.value}-{index:04d}-0" if at else None,
             is_twin=is_twin,
             decoys=None if at else decoys,
@@ -236,6 +207,6 @@ def _event(rng: random.Random, cast: _Cast, *, title: str, date: str, **values: 
         style=style,
         official_url=url,
         photo_url=f"{url}/photo.png" if photographed else None,
-        sentences=(*basic, details.sentence(values["detail"], rng, name_of)),
+        sentences=(*basic, sentence(values["detail"], rng, name_of)),
         **values,
     )

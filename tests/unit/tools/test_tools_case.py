@@ -28,7 +28,7 @@ def payload(observation: Observation) -> dict[str, Any]:
 
 def test_a_glance_names_the_pair_and_never_the_kind_or_the_number(use: Use) -> None:
     seen = one(use, "perceive_scene")
-    assert seen.text == "photo: one person; repeated objects: balloon or lantern; printed text"
+    assert seen.text == "photo: one person on the right; repeated objects: balloon or lantern; printed text"
     assert payload(seen)["pair"] == ["balloon", "lantern"]
 
 
@@ -178,7 +178,7 @@ def test_a_comparison_says_same_or_different_and_shows_the_reference(
 
 def test_the_picture_of_an_opened_page_may_be_compared(use: Use) -> None:
     calls = [("visit", {"url": GALA}), ("compare_with_reference", {"reference_url": f"{GALA}/photo.png"})]
-    assert use(calls)[1].text == "same person"
+    assert use(calls)[1].text == "same person; same scene"
 
 
 def test_only_offered_pictures_may_be_compared(use: Use) -> None:

@@ -19,7 +19,7 @@ def scenes() -> list[Scene]:
     rng = random.Random(41)
     styles, found = list(STYLES), []
     for index in range(SCENES):
-        printed = ("Harvest Gala", "Rowan Hall", "12 March 2031") if index % 3 else (None, None, None)
+        printed = ("Harvest Gala", "Rowan Hall", "12 March 2031") if index % 3 else ()
         found.append(
             Scene(
                 face=random_face(rng),
@@ -28,9 +28,8 @@ def scenes() -> list[Scene]:
                 composition=rng.randrange(10**6),
                 style=styles[index // len(KINDS) % len(styles)],
                 seed=rng.randrange(10**6),
-                title=printed[0],
-                venue=printed[1],
-                date=printed[2],
+                title=printed[0] if printed else None,
+                below=printed[1:],
             )
         )
     return found
@@ -43,7 +42,7 @@ def drawn() -> list[tuple[Scene, Image.Image]]:
 
 def test_a_glance_names_the_pair_the_person_and_the_lettering(drawn: list[tuple[Scene, Image.Image]]) -> None:
     right = [
-        (seen.pair, seen.has_person, seen.has_text) == (pair_of(scene.kind), True, scene.venue is not None)
+        (seen.pair, seen.people, seen.has_text) == (pair_of(scene.kind), 1, bool(scene.below))
         for scene, seen in ((scene, vision.glance(image)) for scene, image in drawn)
     ]
     assert np.mean(right) >= 0.98
@@ -66,7 +65,7 @@ def test_counts_are_exact_and_look_alikes_count_as_none(drawn: list[tuple[Scene,
 def test_an_empty_picture_shows_nothing() -> None:
     blank = Image.new("RGB", (320, 240), (230, 228, 220))
     seen = vision.glance(blank)
-    assert (seen.pair, seen.colour, seen.has_person, seen.has_text) == (None, None, False, False)
+    assert (seen.pair, seen.colour, seen.people, seen.side, seen.has_text) == (None, None, 0, None, False)
     assert vision.count_kind(blank, "kite") == 0
 
 

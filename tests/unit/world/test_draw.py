@@ -18,8 +18,7 @@ SCENE = Scene(
     style="poster",
     seed=3,
     title="Harvest Gala",
-    venue="Rowan Hall",
-    date="12 March 2031",
+    below=("Rowan Hall", "12 March 2031"),
 )
 
 
@@ -45,13 +44,31 @@ def test_a_file_has_no_metadata() -> None:
 
 
 def test_without_lettering_nothing_is_printed() -> None:
-    bare = np.asarray(draw_scene(replace(SCENE, title=None, venue=None, date=None)))
+    bare = np.asarray(draw_scene(replace(SCENE, title=None, below=())))
     lettered = np.asarray(draw_scene(SCENE))
     assert bare[-45:].std() < 25 < lettered[-45:].std()
 
 
 def test_a_larger_picture_scales_the_scene() -> None:
     assert draw_scene(replace(SCENE, width=640, height=480)).size == (640, 480)
+
+
+def pixels(**change: object) -> np.ndarray:
+    return np.asarray(draw_scene(replace(SCENE, **change)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"action": "singing"}, {"sky": "moon"}, {"guest": FACE}, {"foot_lines": 3}],
+    ids=lambda change: min(change),
+)
+def test_every_detail_shows(change: dict[str, object]) -> None:
+    assert np.any(pixels(**change) != pixels())
+
+
+def test_the_host_stands_where_the_scene_says() -> None:
+    assert np.any(pixels(side="left") != pixels(side="right"))
+    assert any(np.array_equal(pixels(side=side), pixels()) for side in ("left", "right"))
 
 
 def test_a_portrait_is_square() -> None:
