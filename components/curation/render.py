@@ -137,7 +137,7 @@ def _origin(event: Event, shown: Shown) -> tuple[Evidence, ...]:
     """Where a recirculated picture comes from: the record of the event that it was taken at."""
     if shown.photo == event:
         return ()
-    check = Check(attribute=Attribute.PHOTO, depicted=shown.photo.date, documented=event.date)
+    check = Check(attribute=Attribute.PHOTO, depicted=str(shown.photo.year), documented=str(event.year))
     return (_evidence(shown.photo, check),)
 
 

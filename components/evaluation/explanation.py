@@ -2,7 +2,7 @@
 
 date 12 March 2031 vs 14 March 2031 differs; venue Rowan Hall vs Rowan Hall same; host Mara Venn same person
 
-The `photo` of a picture is the date of the event that it was taken at.
+The `photo` of a picture is the year of the event that it was taken at.
 """
 
 import re

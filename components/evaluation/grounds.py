@@ -21,7 +21,7 @@ def seen(check: Check, gold: Gold, cited: Sequence[Observation], all_successful:
     """Whether a cited observation of the picture shows the depicted value.
 
     For a person that is a comparison with a picture of the documented one; where that picture was found may be told by
-    any successful observation. For the photo it is a comparison with a picture on a cited page that gives its date.
+    any successful observation. For the photo it is a comparison with a picture on a cited page that gives its year.
     """
     match check.attribute:
         case Attribute.COUNT:

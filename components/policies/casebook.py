@@ -109,10 +109,16 @@ class Casebook:
         return [row for row in named + similar if not self.tried("visit", row.url)]
 
     @cached_property
-    def origins(self) -> list[Row]:
-        """Other editions with a similar picture, from which it may have been taken."""
-        similar = [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
-        return [row for row in similar if is_edition(row.title, self.printed.title)]
+    def similar(self) -> list[Row]:
+        """Pages with similar pictures, the record left out, the most similar first."""
+        record_url = argument_of(self.record[0]) if self.record else ""
+        found = [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
+        return [row for row in found if row.url != record_url]
+
+    @property
+    def origin(self) -> Row | None:
+        """The other edition that has the most similar picture, from which this one may have been taken."""
+        return next((row for row in self.similar[:1] if is_edition(row.title, self.printed.title)), None)
 
     # Pictures to compare with.
 
@@ -199,9 +205,9 @@ class Casebook:
             told = self.comparison([other.picture_url], "scene") if other.picture_url else None
             if told and "same scene" in told.text:
                 cited = dict.fromkeys((record.observation_id, call.observation_id, told.observation_id))
-                differs = other.date != page.date
-                clause = f"photo {other.date} vs {page.date} {'differs' if differs else 'same'}"
-                return [Finding(clause, differs, tuple(cited))]
+                taken, known = year_of(other.date), year_of(page.date)
+                clause = f"photo {taken} vs {known} {'differs' if taken != known else 'same'}"
+                return [Finding(clause, taken != known, tuple(cited))]
         return []
 
 
@@ -212,6 +218,11 @@ def _finding(attribute: Attribute, pictured: str, documented: str, source: Call,
         differs,
         (source.observation_id, page.observation_id),
     )
+
+
+def year_of(date: str) -> str:
+    """The last word of a date, or of the title of a year's edition."""
+    return date.rpartition(" ")[2]
 
 
 def argument_of(call: Call) -> str:

@@ -130,19 +130,15 @@ class Inquiry:
     def _check_origin(self) -> Move | None:
         """Unless the scene is the record's own, look for an older picture that it was taken from."""
         book = self._book
-        if (
-            book.record is None
-            or book.differing
-            or any(finding.clause.startswith("photo") for finding in book.findings)
-        ):
+        if book.record is None or book.differing or book.photo_known:
             return None
         if not book.tried("reverse_image_search"):
             return Move("search for an older picture.", "reverse_image_search")
-        call, _ = book.record
-        similar = [row for row in book.origins if row.url != argument_of(call)]
-        urls = {row.url for row in similar}
-        photos = [page.picture_url for other, page in book.pages if argument_of(other) in urls and page.picture_url]
-        return self._compare(photos, "compare the older picture.") or self._open(similar, "")
+        if book.origin is None:
+            return None
+        opened = (page.picture_url for call, page in book.pages if argument_of(call) == book.origin.url)
+        photos = [url for url in opened if url]
+        return self._compare(photos, "compare the older picture.") or self._open([book.origin], "")
 
     def _compare(self, urls: Sequence[str], thought: str) -> Move | None:
         left = [url for url in urls if not self._book.tried("compare_with_reference", url)]
@@ -175,6 +171,8 @@ class Inquiry:
             return "; ".join(f"{name} {value}" for name, value in book.printed._asdict().items() if value)
         if tool == "count_objects" and book.count is book.calls[-1]:
             return f"count {read_count(book.count.text)}"
+        if tool == "reverse_image_search" and book.record is not None and book.similar:
+            return f"title {book.similar[0].name} vs {book.printed.title} {'same' if book.origin else 'differs'}"
         return ""
 
     def _completed(self, observation_id: str) -> list[Finding]:

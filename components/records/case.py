@@ -89,7 +89,7 @@ class Attribute(StrEnum):
     SOURCE = "source"
     """Whose picture it says to be."""
     PHOTO = "photo"
-    """The date of the event that the picture was taken at."""
+    """The year of the event that the picture was taken at."""
 
 
 DECISIVE_ATTRIBUTE: dict[ErrorType, Attribute] = {

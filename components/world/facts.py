@@ -20,6 +20,7 @@ COUNTS = range(3, 13)
 """How many objects an event, or an altered picture of it, can have."""
 
 _TWIN_SHARE = 0.5
+_OTHER_YEAR = 0.2
 _UNPHOTOGRAPHED_SHARE = 0.4
 
 _PEOPLE_PER_EVENT = 0.6
@@ -179,7 +180,8 @@ def _decoy_date(rng: random.Random, dates: list[str], other_year: int) -> str:
     while True:
         new_day = rng.choice([n for n in range(1, 29) if n != int(day)])
         new_month = rng.choice([n for n in range(1, 13) if names.MONTHS[n - 1] != month])
-        decoy = names.printed_date(new_day, new_month, rng.choice((int(year), other_year)))
+        # Mostly another day of the same year, since other editions' dates differ in the year already.
+        decoy = names.printed_date(new_day, new_month, other_year if rng.random() < _OTHER_YEAR else int(year))
         if decoy not in dates:
             return decoy
 

@@ -29,7 +29,7 @@ class Shown:
             Attribute.VENUE: self.venue,
             Attribute.HOST: self.host.name,
             Attribute.COUNT: str(self.count),
-            Attribute.PHOTO: self.photo.date,
+            Attribute.PHOTO: str(self.photo.year),
             self.detail.attribute: self.guest.name if self.guest else self.detail.value,
         }
         if attribute not in values:

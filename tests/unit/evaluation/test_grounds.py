@@ -77,8 +77,8 @@ def test_a_guest_is_told_by_a_portrait_that_was_found_under_the_name(depicted: s
 
 
 def test_a_recirculated_picture_needs_the_older_page_and_the_same_scene() -> None:
-    check = Check(attribute=Attribute.PHOTO, depicted="3 May 2029", documented="14 March 2031")
-    clause = "photo 3 May 2029 vs 14 March 2031 differs"
+    check = Check(attribute=Attribute.PHOTO, depicted="2029", documented="2031")
+    clause = "photo 2029 vs 2031 differs"
     older = observe("visit", f"Harvest Gala was held on 3 May 2029.\npicture: {OLDER_PHOTO}", url=OLDER)
     same = observe("compare_with_reference", "same person; same scene", url=OLDER_PHOTO)
     assert judged(check, clause, page(""), older, same) is Reason.GROUNDED
@@ -90,9 +90,9 @@ def test_a_recirculated_picture_needs_the_older_page_and_the_same_scene() -> Non
 
 
 def test_the_records_own_photograph_supports_a_picture() -> None:
-    check = Check(attribute=Attribute.PHOTO, depicted="14 March 2031", documented="14 March 2031")
+    check = Check(attribute=Attribute.PHOTO, depicted="2031", documented="2031")
     same = observe("compare_with_reference", "same person; same scene", url=PHOTO)
-    assert judged(check, "photo 14 March 2031 vs 14 March 2031 same", page(""), same) is Reason.GROUNDED
+    assert judged(check, "photo 2031 vs 2031 same", page(""), same) is Reason.GROUNDED
 
 
 def test_a_clause_on_what_picture_and_record_do_not_both_give_is_a_misstatement() -> None:

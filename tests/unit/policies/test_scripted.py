@@ -67,7 +67,7 @@ def test_agreement_is_reported_only_after_every_detail_was_checked():
     assert verdict(turn) == (
         Verdict.SUPPORTED,
         "date 12 March 2031 vs 12 March 2031 same; venue Rowan Hall vs Rowan Hall same; count 9 vs 9 same; "
-        "host Mara Venn same person; photo 12 March 2031 vs 12 March 2031 same",
+        "host Mara Venn same person; photo 2031 vs 2031 same",
     )
 
 
@@ -145,7 +145,7 @@ def test_a_recirculated_picture_is_found_by_reverse_search(photo):
         },
     }
     made, turn = investigate(changes)
-    assert verdict(turn) == (Verdict.REFUTED, "photo 3 May 2029 vs 12 March 2031 differs")
+    assert verdict(turn) == (Verdict.REFUTED, "photo 2029 vs 2031 differs")
     assert ("text_image_search" in made) is not bool(photo)
     report = parse_turn(turn.text).report
     assert report is not None
