@@ -3,7 +3,7 @@
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from components.policies.casebook import Casebook, Finding, argument_of
+from components.policies.casebook import Casebook, Finding, argument_of, year_of
 from components.policies.reading import Row, read_count, read_kinds
 from components.records.case import Attribute, Verdict
 from components.records.conversation import Message
@@ -101,6 +101,9 @@ class Inquiry:
             return Move(f"search title {title}.", "text_search", {"query": title})
         if not book.unopened and not book.pages and not book.tried("reverse_image_search"):
             return Move("no title; search the picture.", "reverse_image_search")
+        of_year = f"{title} {year_of(book.printed.date)}"
+        if title and book.pages and not book.unopened and not book.tried("text_search", of_year):
+            return Move(f"another edition. search {of_year}.", "text_search", {"query": of_year})
         return self._open(book.unopened, "another edition. " if book.pages else "")
 
     def _check_host(self) -> Move | None:

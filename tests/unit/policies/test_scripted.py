@@ -173,6 +173,16 @@ def test_a_record_that_contradicts_in_several_details_is_another_edition():
     assert verdict(turn) == (Verdict.REFUTED, "date 12 March 2033 vs 12 March 2031 differs")
 
 
+def test_where_only_other_editions_were_found_the_year_is_searched_for():
+    rows = {
+        "Harvest Gala": "Harvest Gala 2034\nhttps://harvest-gala.example/2034",
+        "Harvest Gala 2031": "Harvest Gala 2031\nhttps://harvest-gala.example/2031",
+    }
+    made, turn = investigate({"text_search": rows})
+    assert made.count("text_search") == 2
+    assert verdict(turn)[0] is Verdict.SUPPORTED
+
+
 def test_a_picture_without_a_title_is_searched_by_its_looks():
     changes = {
         "ocr_with_position": "Rowan Hall\n12 March 2031",
