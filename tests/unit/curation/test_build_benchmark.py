@@ -11,10 +11,11 @@ from components.config.paths import Paths
 from components.config.schema import Params
 from components.curation.build import BenchmarkSummary, build_benchmark
 from components.errors import EviflowError
-from components.records.case import DECISIVE_ATTRIBUTE, Attribute, Case, ErrorType, Gold, Split, Verdict
+from components.records.case import DECISIVE_ATTRIBUTE, Attribute, Case, Construction, ErrorType, Gold, Split, Verdict
 from components.records.image_bank import sha256_hex
 from components.storage.atomic import read_jsonl
 from components.tools import vision
+from components.world.details import DETAILS
 from components.world.entities import Facts
 from components.world.store import read_pages
 
@@ -67,7 +68,10 @@ def test_the_public_row_shows_only_the_picture(small_benchmark: Built) -> None:
 
 def test_a_refuted_case_departs_in_its_decisive_attribute_alone(small_benchmark: Built) -> None:
     for _, gold in every(small_benchmark[0]):
-        assert [check.attribute for check in gold.checks] == list(Attribute)
+        attributes = [check.attribute for check in gold.checks]
+        assert attributes == sorted(attributes, key=list(Attribute).index)
+        assert {Attribute.DATE, Attribute.VENUE, Attribute.HOST, Attribute.COUNT} < set(attributes)
+        assert len(set(DETAILS) & set(attributes)) == 1
         wrong = [check.attribute for check in gold.checks if not check.holds]
         if gold.factual_status is Verdict.SUPPORTED:
             assert (wrong, gold.error_type) == ([], None)
@@ -80,12 +84,29 @@ def test_evidence_stands_word_for_word_on_the_official_page(small_benchmark: Bui
     paths, _ = small_benchmark
     pages = {page.url: page.markdown for page in read_pages(paths.web)}
     for _, gold in every(paths):
-        assert len(gold.acceptable_evidence) == len(Attribute)
-        for evidence, check in zip(gold.acceptable_evidence, gold.checks, strict=True):
-            assert evidence.canonical_url in gold.official_urls
-            assert evidence.exact_span in pages[evidence.canonical_url]
+        of_record = gold.acceptable_evidence[: len(gold.checks)]
+        for evidence, check in zip(of_record, gold.checks, strict=True):
             assert check.documented in evidence.exact_span
             assert evidence.stance == ("supports" if check.holds else "refutes")
+        for evidence in gold.acceptable_evidence:
+            assert evidence.canonical_url in gold.official_urls
+            assert evidence.exact_span in pages[evidence.canonical_url]
+
+
+def test_a_recirculated_picture_names_the_page_it_was_taken_from(small_benchmark: Built) -> None:
+    for _, gold in every(small_benchmark[0]):
+        origin = gold.acceptable_evidence[len(gold.checks) :]
+        if gold.error_type is not ErrorType.EVENT_RECONTEXTUALIZATION:
+            assert not origin
+            assert len(gold.official_urls) == 1
+            continue
+        photo = next(check for check in gold.checks if check.attribute is Attribute.PHOTO)
+        assert [evidence.canonical_url for evidence in origin] == [gold.official_urls[1]]
+        assert photo.depicted in origin[0].exact_span
+
+
+def test_both_kinds_of_event_are_pictured(small_benchmark: Built) -> None:
+    assert {gold.construction for _, gold in every(small_benchmark[0])} == set(Construction)
 
 
 def test_the_picture_shows_what_gold_says(small_benchmark: Built) -> None:
@@ -100,7 +121,9 @@ def test_substituted_hosts_are_known_people(small_benchmark: Built) -> None:
     paths, _ = small_benchmark
     facts = Facts.model_validate_json(paths.facts.read_text("utf-8"))
     for _, gold in every(paths):
-        assert len(gold.person_ids) == 1 + (gold.error_type is ErrorType.IDENTITY_SUBSTITUTION)
+        guests = any(check.attribute is Attribute.GUEST for check in gold.checks)
+        swapped = gold.error_type in (ErrorType.IDENTITY_SUBSTITUTION, ErrorType.INVENTED_INTERACTION)
+        assert len(gold.person_ids) == 1 + guests + swapped
         assert all(person in facts.person for person in gold.person_ids)
 
 
