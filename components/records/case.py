@@ -37,6 +37,31 @@ class ErrorType(StrEnum):
     """The number of objects shown is not the documented number."""
 
 
+class Family(StrEnum):
+    """What a picture is wrong about."""
+
+    EVENT = "event"
+    """What happened, and between whom."""
+    ATTRIBUTE = "attribute"
+    """Whether visible details hold."""
+    CONTEXT = "context"
+    """Whether time, place and source are right."""
+
+
+FAMILY: dict[ErrorType, Family] = {
+    ErrorType.TEMPORAL_DISPLACEMENT: Family.CONTEXT,
+    ErrorType.GEOGRAPHIC_DISPLACEMENT: Family.CONTEXT,
+    ErrorType.IDENTITY_SUBSTITUTION: Family.ATTRIBUTE,
+    ErrorType.NUMERICAL_ALTERATION: Family.ATTRIBUTE,
+}
+"""The family of each type."""
+
+
+def family_of(kind: ErrorType) -> Family:
+    """The family that an error type belongs to."""
+    return FAMILY[kind]
+
+
 class Attribute(StrEnum):
     """A checkable detail of a pictured event."""
 
@@ -91,6 +116,17 @@ class Check(Record):
         return self.depicted == self.documented
 
 
+class ExpertReview(Record):
+    """How a record came through the review of the candidates."""
+
+    scripted: bool
+    """Whether programs decided, standing in for people."""
+    adjudicated: bool
+    """Whether the two reviewers disagreed and a third settled it."""
+    edited: tuple[str, ...] = ()
+    """What was changed, by the names of the fields that reviewers saw; empty for a record taken as it was."""
+
+
 class Gold(Record):
     """The private answer of one case. Only judges, reviewers and reports may load it."""
 
@@ -115,3 +151,7 @@ class Gold(Record):
     """The generator style the picture was drawn in."""
     route: str = "constructed"
     image_origin: str = "rendered"
+    explanation: str = ""
+    """Why the label is what it is, in sentences; empty for a candidate and for an imported case."""
+    review: ExpertReview | None = None
+    """None for what was not reviewed: a candidate, an imported case."""
