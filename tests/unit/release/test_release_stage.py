@@ -8,8 +8,9 @@ from release_samples import PEOPLE, SCRIPTED, candidates_of, cases_of, golds_of,
 
 from components.config.paths import Paths
 from components.config.schema import PanelParams, Params
+from components.curation.transfer.exporting import ExportFormat, export_cases
 from components.errors import EviflowError, UsageError
-from components.records.case import Gold, Split, Verdict, family_of
+from components.records.case import Case, Gold, Split, Verdict, family_of
 from components.records.image_bank import ImageBank, sha256_hex
 from components.release.stage import read_report, release_candidates
 from components.review.decisions import Choice, Decision, Queue
@@ -68,15 +69,22 @@ def test_the_report_adds_up_with_the_files(released: Paths) -> None:
     assert report.mistakes.let_through == 0
 
 
-def test_the_public_rows_hold_three_fields_and_the_pictures_of_released_cases_alone(released: Paths) -> None:
-    cases = [case for split in Split for case in cases_of(released, split)]
-    assert {path for path in tree(released.benchmark) if not path.startswith("assets")} == {"train.jsonl", "test.jsonl"}
-    for line in (released.benchmark / "train.jsonl").read_text().splitlines():
+def test_the_public_folder_holds_three_fields_a_case_and_the_pictures_of_released_cases_alone(paths: Paths) -> None:
+    lost = next(iter(candidates_of(paths)))
+    rejected = (Choice.REJECT, {}, "blurred")
+    let_people_decide(paths, {lost: {"ada": rejected, "ben": rejected}})
+    release_candidates(PEOPLE, paths)
+    assert sorted(path.name for path in paths.benchmark.rglob("*.jsonl")) == ["test.jsonl", "train.jsonl"]
+    for line in (paths.benchmark / "train.jsonl").read_text().splitlines():
         assert list(json.loads(line)) == ["case_id", "image_path", "image_sha256"]
-    pictures = [content for path, content in tree(released.benchmark).items() if path.startswith("assets")]
-    assert {sha256_hex(content) for content in pictures} == {case.image_sha256 for case in cases}
-    words = [word for gold in golds_of(released).values() for word in (gold.target_claim, gold.explanation)]
-    public = b"".join(tree(released.benchmark).values())
+    released, before = ImageBank(paths.benchmark), ImageBank(paths.candidates)
+    for split in Split:
+        for case in read_jsonl(paths.candidates / f"{split.value}.jsonl", Case):
+            assert (case.image_sha256 in released) == (case.case_id != lost)
+            if case.case_id != lost:
+                assert released.read(case.image_sha256) == before.read(case.image_sha256)
+    words = [word for gold in golds_of(paths).values() for word in (gold.target_claim, gold.explanation)]
+    public = b"".join(tree(paths.benchmark).values())
     assert not [word for word in [*words, *Verdict] if word.encode() in public]
 
 
@@ -124,6 +132,7 @@ def test_a_faulty_candidate_is_rejected_and_one_let_through_is_counted(paths: Pa
 
 def test_metadata_tells_what_is_published_and_no_more(released: Paths) -> None:
     golds, bank = golds_of(released), ImageBank(released.benchmark)
+    pictures = {(case.image_path, case.image_sha256) for split in Split for case in cases_of(released, split)}
     rows = metadata(released)
     assert [row["case_id"] for row in rows] == list(golds)
     for row in rows:
@@ -132,12 +141,23 @@ def test_metadata_tells_what_is_published_and_no_more(released: Paths) -> None:
         public = {"case_id", "image_path", "image_sha256"}
         told = {"split", "label", "claim", "route", "style", "provenance", "image_origin"}
         assert set(row) == public | told | refuted
-        assert sha256_hex((released.benchmark / row["image_path"]).read_bytes()) == row["image_sha256"]
-        assert row["image_sha256"] in bank
+        assert sha256_hex(bank.read(row["image_sha256"])) == row["image_sha256"]
+        assert (row["image_path"], row["image_sha256"]) in pictures
         assert (row["label"], row["claim"], row["style"]) == (gold.factual_status, gold.target_claim, gold.style)
         assert row["split"] == row["case_id"].partition("-")[0]
         if gold.error_type:
             assert (row["category"], row["family"]) == (gold.error_type, family_of(gold.error_type))
+
+
+def test_an_export_tells_the_same(released: Paths, tmp_path: Path) -> None:
+    done = export_cases(released.benchmark, tmp_path / "out", ExportFormat.RELEASED, released.gold)
+    assert done.cases == {split: len(cases_of(released, split)) for split in Split}
+    lines = [path.read_text("utf-8").splitlines() for path in sorted((tmp_path / "out").glob("*/metadata.jsonl"))]
+    exported = {row["case_id"]: row for row in (json.loads(line) for part in lines for line in part)}
+    for row in metadata(released):
+        other = exported[row["case_id"]]
+        assert {name: other[name] for name in row if name != "image_path"} | {"image_path": row["image_path"]} == row
+        assert set(other) - set(row) == {"explanation", "original_path"}
 
 
 def test_people_are_waited_for(paths: Paths) -> None:
