@@ -24,6 +24,17 @@ class Split(StrEnum):
     TEST = "test"
 
 
+class Family(StrEnum):
+    """What a picture is wrong about."""
+
+    EVENT_AND_RELATION = "event_and_relation"
+    """What happened, and between whom."""
+    ATTRIBUTE_AND_DETAIL = "attribute_and_detail"
+    """Whether the visible details hold."""
+    CONTEXT = "context"
+    """Whether time, place and source are right."""
+
+
 class ErrorType(StrEnum):
     """How a refuted picture departs from the documented event (EviScene, section 2 of its taxonomy)."""
 
@@ -36,30 +47,11 @@ class ErrorType(StrEnum):
     NUMERICAL_ALTERATION = "numerical_alteration"
     """The number of objects shown is not the documented number."""
 
-
-class Family(StrEnum):
-    """What a picture is wrong about."""
-
-    EVENT = "event"
-    """What happened, and between whom."""
-    ATTRIBUTE = "attribute"
-    """Whether visible details hold."""
-    CONTEXT = "context"
-    """Whether time, place and source are right."""
-
-
-FAMILY: dict[ErrorType, Family] = {
-    ErrorType.TEMPORAL_DISPLACEMENT: Family.CONTEXT,
-    ErrorType.GEOGRAPHIC_DISPLACEMENT: Family.CONTEXT,
-    ErrorType.IDENTITY_SUBSTITUTION: Family.ATTRIBUTE,
-    ErrorType.NUMERICAL_ALTERATION: Family.ATTRIBUTE,
-}
-"""The family of each type."""
-
-
-def family_of(kind: ErrorType) -> Family:
-    """The family that an error type belongs to."""
-    return FAMILY[kind]
+    @property
+    def family(self) -> Family:
+        """The family that the type belongs to."""
+        details = (ErrorType.IDENTITY_SUBSTITUTION, ErrorType.NUMERICAL_ALTERATION)
+        return Family.ATTRIBUTE_AND_DETAIL if self in details else Family.CONTEXT
 
 
 class Attribute(StrEnum):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from components.config.paths import Paths
 from components.errors import EviflowError
 from components.evaluation.templating import template_environment, thumbnail
-from components.records.case import Case, ErrorType, Gold, Split, Verdict, family_of
+from components.records.case import Case, ErrorType, Gold, Split, Verdict
 from components.records.image_bank import ImageBank
 from components.release.checks import CheckTable, benchmark_checks
 from components.release.stage import read_report
@@ -118,7 +118,7 @@ def _table(title: str, entries: Sequence[Entry], value: Callable[[Gold], str]) -
 
 
 def _family(kind: ErrorType | None) -> str:
-    return family_of(kind).value if kind else ""
+    return kind.family.value if kind else ""
 
 
 def _entries(paths: Paths) -> list[Entry]:

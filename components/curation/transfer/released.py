@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from components.curation.transfer.rows import Source
 from components.errors import EviflowError, UsageError
-from components.records.case import Case, Gold, Split, family_of
+from components.records.case import Case, Gold, Split
 from components.records.image_bank import ImageBank, sha256_hex
 from components.storage.atomic import iterate_jsonl, read_jsonl
 
@@ -108,7 +108,7 @@ def private_fields(gold: Gold, split: Split, source: Source | None = None) -> di
         gold.image_origin,
         source.source_id if source else "",
         source.original_path if source else "",
-        family_of(kind).value if kind else "",
+        kind.family.value if kind else "",
         gold.route,
         gold.style,
         split.value,

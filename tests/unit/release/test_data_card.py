@@ -11,7 +11,7 @@ import pytest
 from release_samples import PEOPLE, candidates_of, golds_of, let_people_decide
 
 from components.config.paths import Paths
-from components.records.case import Gold, family_of
+from components.records.case import Gold
 from components.release.card import write_card
 from components.release.checks import benchmark_checks
 from components.release.stage import read_report, release_candidates
@@ -81,7 +81,7 @@ def test_its_numbers_are_those_of_the_files(released: Paths) -> None:
     assert tables["Label"] == counted(golds, lambda gold: gold.factual_status.value)
     types = counted(golds, lambda gold: gold.error_type.value if gold.error_type else "")
     assert tables["Error type, of refuted cases"] == types
-    families = counted(golds, lambda gold: family_of(gold.error_type).value if gold.error_type else "")
+    families = counted(golds, lambda gold: gold.error_type.family.value if gold.error_type else "")
     assert tables["Error family, of refuted cases"] == families
     assert tables["Generator style"] == counted(golds, lambda gold: gold.style)
     assert tables["Route"] == counted(golds, lambda gold: gold.route)

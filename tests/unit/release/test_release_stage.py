@@ -10,7 +10,7 @@ from components.config.paths import Paths
 from components.config.schema import PanelParams, Params
 from components.curation.transfer.exporting import ExportFormat, export_cases
 from components.errors import EviflowError, UsageError
-from components.records.case import Case, Gold, Split, Verdict, family_of
+from components.records.case import Case, Gold, Split, Verdict
 from components.records.image_bank import ImageBank, sha256_hex
 from components.release.stage import read_report, release_candidates
 from components.review.decisions import Choice, Decision, Queue
@@ -146,7 +146,7 @@ def test_metadata_tells_what_is_published_and_no_more(released: Paths) -> None:
         assert (row["label"], row["claim"], row["style"]) == (gold.factual_status, gold.target_claim, gold.style)
         assert row["split"] == row["case_id"].partition("-")[0]
         if gold.error_type:
-            assert (row["category"], row["family"]) == (gold.error_type, family_of(gold.error_type))
+            assert (row["category"], row["family"]) == (gold.error_type, gold.error_type.family)
 
 
 def test_an_export_tells_the_same(released: Paths, tmp_path: Path) -> None:
