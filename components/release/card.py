@@ -5,14 +5,14 @@ rejected candidates or of the world's facts. It lies beside the reports, where n
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from components.config.paths import Paths
 from components.errors import EviflowError
 from components.evaluation.templating import template_environment, thumbnail
-from components.records.case import Case, ErrorType, Gold, Split, Verdict
+from components.records.case import Case, ErrorType, Family, Gold, Split, Verdict
 from components.records.image_bank import ImageBank
 from components.release.checks import CheckTable, benchmark_checks
 from components.release.stage import read_report
@@ -104,16 +104,18 @@ def count_tables(entries: Sequence[Entry]) -> list[CountTable]:
     """Released cases by label, family, error type, style and route."""
     return [
         _table("Label", entries, lambda gold: gold.factual_status.value),
-        _table("Error family, of refuted cases", entries, lambda gold: _family(gold.error_type)),
-        _table("Error type, of refuted cases", entries, lambda gold: gold.error_type.value if gold.error_type else ""),
+        _table("Error family, of refuted cases", entries, lambda gold: _family(gold.error_type), Family),
+        _table("Error type, of refuted cases", entries, lambda gold: gold.error_type or "", ErrorType),
         _table("Generator style", entries, lambda gold: gold.style),
         _table("Route", entries, lambda gold: gold.route),
     ]
 
 
-def _table(title: str, entries: Sequence[Entry], value: Callable[[Gold], str]) -> CountTable:
-    counts = Counter((value(item.gold), item.split) for item in entries)
-    names = sorted({name for name, _ in counts if name})
+def _table(title: str, entries: Sequence[Entry], value: Callable[[Gold], str], order: Iterable[str] = ()) -> CountTable:
+    """Counts of a value that is not empty, in the given order, then by name."""
+    counts = Counter((str(value(item.gold)), item.split) for item in entries)
+    named = {name for name, _ in counts if name}
+    names = [*(name for name in map(str, order) if name in named), *sorted(named - set(map(str, order)))]
     return CountTable(title, tuple(Count(name, tuple(counts[name, split] for split in Split)) for name in names))
 
 
@@ -135,10 +137,10 @@ def _entries(paths: Paths) -> list[Entry]:
 
 def _examples(entries: Sequence[Entry], bank: ImageBank) -> list[Example]:
     """The first case of every kind: of training where there is one, since answers of test cases are for judges."""
-    first: dict[str, Entry] = {}
+    first: dict[ErrorType | Verdict, Entry] = {}
     for item in sorted(entries, key=lambda item: list(Split).index(item.split)):
-        first.setdefault(item.gold.error_type.value if item.gold.error_type else item.gold.factual_status.value, item)
-    return [_example(first[kind], bank) for kind in sorted(first, key=lambda kind: (kind != "supported", kind))]
+        first.setdefault(item.gold.error_type or item.gold.factual_status, item)
+    return [_example(first[kind], bank) for kind in (*Verdict, *ErrorType) if kind in first]
 
 
 def _example(item: Entry, bank: ImageBank) -> Example:

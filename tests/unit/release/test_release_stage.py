@@ -196,8 +196,9 @@ def test_what_people_edit_reaches_the_record_and_what_they_reject_is_not_release
     report = release_candidates(PEOPLE, paths)
     gold = golds_of(paths)[before.case_id]
     assert (gold.target_claim, gold.explanation) == ("A better claim.", "A better reason.")
-    assert gold.acceptable_evidence[0].exact_span == shorter
-    assert gold.acceptable_evidence[-1] == before.acceptable_evidence[-1]
+    whole = before.acceptable_evidence[0].exact_span
+    for old, new in zip(before.acceptable_evidence, gold.acceptable_evidence, strict=True):
+        assert new == (old.model_copy(update={"exact_span": shorter}) if old.exact_span == whole else old)
     assert gold.review is not None
     assert gold.review.edited == ("claim", "evidence.1", "explanation")
     assert "A better claim." in [row["claim"] for row in metadata(paths)]
