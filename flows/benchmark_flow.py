@@ -1,4 +1,4 @@
-"""EviLens-F: pictures of the world's events, faithful or altered, screened and split.
+"""Candidates for EviLens-F: pictures of the world's events, faithful or altered, screened and split.
 
 DVC decides what has to be done. Alone: `python -m flows.benchmark_flow`; without Prefect: `eviflow stage benchmark`.
 """

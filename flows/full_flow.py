@@ -1,4 +1,4 @@
-"""The whole chain: world, EviLens-F, teacher episodes, review, policy, SFT, evaluation.
+"""The whole chain: world, candidates, EviLens-F, teacher episodes, review, policy, SFT, evaluation.
 
 One MLflow parent run holds it, with a child a stage. A chain that was killed goes on in the same run.
 
@@ -26,13 +26,14 @@ from flows.dead_runs import close_dead_flow_runs
 from flows.episodes_flow import episodes
 from flows.evaluation_flow import evaluation
 from flows.leftover import remember_server
+from flows.panel_flow import panel
 from flows.policy_flow import policy
 from flows.review_flow import review
 from flows.sft_flow import sft
 from flows.tasks import link_prefect
 from flows.world_flow import world
 
-STAGES = (world, benchmark, episodes, review, policy, sft, evaluation)
+STAGES = (world, benchmark, panel, episodes, review, policy, sft, evaluation)
 
 
 @flow(name="full", flow_run_name="full")

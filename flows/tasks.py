@@ -1,4 +1,4 @@
-"""The two tasks behind every stage flow: one lets DVC bring data up to date, one runs a stage as a process.
+"""The tasks behind stage flows: one lets DVC bring data up to date, one runs a stage as a process, one shows the data.
 
 Tasks are coarse, hand over paths, ids and numbers only, cache nothing and retry nothing: DVC and the stages' own
 manifests know what is finished, and a stage that was killed goes on where it stopped.
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from prefect import task
-from prefect.artifacts import create_link_artifact
+from prefect.artifacts import create_link_artifact, create_markdown_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.context import FlowRunContext
 
@@ -20,6 +20,8 @@ from components.config.paths import Paths
 from components.config.schema import Params
 from components.config.settings import load_settings
 from components.errors import EviflowError
+from components.release.card import write_card
+from components.release.stage import read_report
 from components.storage.dvc import environment, outs, repro
 from components.storage.process import run_group
 from components.tracking.datasets import log_datasets
@@ -73,6 +75,26 @@ def run_process(stage: str, request: StageRequest) -> StageOutcome:
     outcome = _outcome(stage, run_id, started, True, manifest.metrics)
     say(f"{stage}: done in {outcome.seconds:.1f} s")
     return outcome
+
+
+@task(name="publish-card", task_run_name="data-card", cache_policy=NO_CACHE)
+def publish_card(request: StageRequest, run_id: str) -> str:
+    """Write the release's data card, give it to the chain's MLflow run, and link it; returns where it is.
+
+    Args:
+        request: which checkout; its parent run gets the card, where there is one.
+        run_id: the run of stage `panel`, which gets it otherwise.
+
+    """
+    paths = Paths(Path(request.root).resolve())
+    store = open_store(paths, load_params(paths.params).tracking.experiment, load_settings())
+    path, owner = write_card(paths), request.parent_run_id or run_id
+    store.client.log_artifact(owner, str(path))
+    link = f"{store.run_url(owner)}/artifacts/{path.name}"
+    text = f"what was released, how it came about and what it is for; also {path}"
+    create_link_artifact(link, link_text="Data card", key="data-card", description=text)
+    create_markdown_artifact(read_report(paths).funnel.markdown(), key="release-funnel", description="Plan to release")
+    return str(path)
 
 
 def link_prefect(store: Store, run_id: str) -> None:

@@ -61,7 +61,7 @@ def test_a_data_stage_is_described_the_same_in_both_places(spec: StageSpec) -> N
     stage = dvc_stages()[spec.name]
     assert stage["cmd"] == f"python -m components.cli stage {spec.name}"
     assert set(stage["params"]) == set(spec.sections)
-    assert set(stage["deps"]) == {*spec.code, *spec.inputs}
+    assert set(stage["deps"]) == {*spec.code, *spec.inputs, *spec.kept}
     assert set(stage["outs"]) == set(spec.outputs)
 
 
@@ -103,7 +103,13 @@ def test_every_input_of_a_stage_is_an_output_of_an_earlier_one() -> None:
     made: set[str] = set()
     for spec in STAGES:
         assert set(spec.inputs) <= made, spec.name
-        made |= set(spec.outputs)
+        reports = [path for metric in dvc_stages().get(spec.name, {}).get("metrics", []) for path in metric]
+        made |= {*spec.outputs, *reports}
+
+
+@pytest.mark.parametrize("folder", [folder for spec in STAGES for folder in spec.kept])
+def test_what_people_make_has_a_folder_that_git_keeps_and_dvc_can_watch(folder: str) -> None:
+    assert (ROOT / folder / "README.md").is_file()
 
 
 def test_ci_calls_make_test_and_nothing_else() -> None:

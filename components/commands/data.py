@@ -2,13 +2,14 @@
 
 import typer
 
-from components.commands import data_review, data_transfer, data_versions
+from components.commands import data_card, data_review, data_transfer, data_versions
 
-app = typer.Typer(help="Import, export, review, verify and roll back the data.", no_args_is_help=True)
+app = typer.Typer(help="Import, export, review, show, verify and roll back the data.", no_args_is_help=True)
 
 app.command("import", epilog=data_transfer.IMPORT_EXAMPLE)(data_transfer.import_data)
 app.command("export", epilog=data_transfer.EXPORT_EXAMPLE)(data_transfer.export_data)
 app.command("review", epilog=data_review.EXAMPLE)(data_review.review)
+app.command("card", epilog=data_card.EXAMPLE)(data_card.card)
 app.command("log", epilog=data_versions.LOG_EXAMPLE)(data_versions.log)
 app.command("verify", epilog=data_versions.VERIFY_EXAMPLE)(data_versions.verify)
 app.command("rollback", epilog=data_versions.ROLLBACK_EXAMPLE)(data_versions.rollback)

@@ -1,4 +1,4 @@
-"""`eviflow data review`: two people decide on each case or episode, a third settles what they disagree on."""
+"""`eviflow data review`: two people decide on each candidate or episode, a third settles what they disagree on."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -26,8 +26,10 @@ def review(
     context: typer.Context,
     reviewers: Annotated[str | None, typer.Option(help="Two names: who decides. By default as the last time.")] = None,
     adjudicator: Annotated[str | None, typer.Option(help="A third name: who settles disagreement.")] = None,
-    episodes: Annotated[bool, typer.Option("--episodes", help="Review teacher episodes instead of cases.")] = False,
-    split: Annotated[Split | None, typer.Option(help="Only the cases of this split.")] = None,
+    episodes: Annotated[
+        bool, typer.Option("--episodes", help="Review teacher episodes instead of candidates.")
+    ] = False,
+    split: Annotated[Split | None, typer.Option(help="Only the candidates of this split.")] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0 for a free one.", min=0, max=65535)] = 8810,
     renew: Annotated[bool, typer.Option("--renew", help="Replace every link; the old ones end.")] = False,
@@ -35,7 +37,7 @@ def review(
     scripted: Annotated[bool, typer.Option("--scripted", help="Let programs stand in for all three people.")] = False,
     seed: Annotated[int, typer.Option(help="With --scripted: which items the programs err on.")] = 0,
 ) -> None:
-    """Serve the review page: a link for each of two reviewers and an adjudicator, until interrupted.
+    """Serve the review page for the candidates: a link for each of two reviewers and an adjudicator, until interrupted.
 
     Reviewers do not see each other's decisions. Every decision is on disk before the page says so.
     """

@@ -33,7 +33,7 @@ def stage_identity(spec: StageSpec, params: Params, paths: Paths) -> str:
     parts = {
         "params": digest_params(params, spec.sections),
         "code": digest_code(source_root(), spec.code),
-        "inputs": digest_value({name: digest_tree(paths.root / name) for name in spec.inputs}),
+        "inputs": digest_value({name: digest_tree(paths.root / name) for name in (*spec.inputs, *spec.kept)}),
     }
     return digest_value(parts)
 

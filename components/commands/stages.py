@@ -19,6 +19,8 @@ class StageSpec(NamedTuple):
     inputs: tuple[str, ...]
     """Files and folders it reads."""
     outputs: tuple[str, ...]
+    kept: tuple[str, ...] = ()
+    """Folders it reads that no stage makes: what people decided, kept in git."""
     in_dvc: bool = True
     """Whether DVC decides when it runs; training and evaluation keep a manifest of their own."""
     summary: str = ""
@@ -45,8 +47,27 @@ STAGES: tuple[StageSpec, ...] = (
         ("world", "benchmark", "tools"),
         ("components/curation", "components/records", "components/tools", "components/world"),
         ("data/web", "data/private/facts.json"),
-        ("data/evilens_f", "data/private/gold"),
+        ("data/candidates", "data/private/candidates"),
         summary="render and alter pictures, screen them, split them",
+    ),
+    StageSpec(
+        "panel",
+        "components.release.stage:release_candidates",
+        ("panel",),
+        (
+            "components/curation/transfer",
+            "components/evaluation",
+            "components/records",
+            "components/release",
+            "components/review",
+            "components/rollout",
+            "components/tools",
+            "components/world",
+        ),
+        ("data/web", "data/candidates", "data/private/candidates", "reports/data/benchmark.json"),
+        ("data/evilens_f", "data/private/gold", "data/private/release"),
+        kept=("reviews/cases",),
+        summary="let reviewers decide on each candidate, and release what they take",
     ),
     StageSpec(
         "episodes",

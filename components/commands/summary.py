@@ -40,6 +40,7 @@ def _places(state: RunState, paths: Paths) -> list[str]:
     ui = server or "`make ui`, or `mlflow ui --backend-store-uri sqlite:///mlflow.db`"
     return [
         f"report  {paths.evaluation / 'report.html'}",
+        f"data    {paths.data_card}",
         f"MLflow  {ui}",
         f"        {state.run_url}",
     ]

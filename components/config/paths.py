@@ -26,14 +26,29 @@ class Paths:
         return self.root / "data/private/facts.json"
 
     @property
+    def candidates(self) -> Path:
+        """Stage `benchmark`: cases that wait for review, laid out like `benchmark`. No agent ever reads them."""
+        return self.root / "data/candidates"
+
+    @property
+    def candidates_gold(self) -> Path:
+        """Stage `benchmark`: gold records of the candidates. Private."""
+        return self.root / "data/private/candidates"
+
+    @property
     def benchmark(self) -> Path:
-        """Stage `benchmark`: `train.jsonl`, `test.jsonl` and the pictures of the cases. Public."""
+        """Stage `panel`: `train.jsonl`, `test.jsonl` and the pictures of the released cases. Public."""
         return self.root / "data/evilens_f"
 
     @property
     def gold(self) -> Path:
-        """Stage `benchmark`: `train.jsonl` and `test.jsonl` of gold records. Private."""
+        """Stage `panel`: `train.jsonl` and `test.jsonl` of released gold records. Private."""
         return self.root / "data/private/gold"
+
+    @property
+    def release(self) -> Path:
+        """Stage `panel`: `metadata.jsonl`, which is for publication, and the reviewers' `decisions.jsonl`. Private."""
+        return self.root / "data/private/release"
 
     @property
     def imports(self) -> Path:
@@ -72,8 +87,13 @@ class Paths:
 
     @property
     def metrics(self) -> Path:
-        """Small JSON files of the data stages, kept in git: `benchmark.json`, `review.json`, `case_review.json`."""
+        """Small JSON files of the data stages, kept in git: `benchmark.json`, `panel.json`, `review.json`, ..."""
         return self.root / "reports/data"
+
+    @property
+    def data_card(self) -> Path:
+        """The data card, for people: a view of the release, made anew whenever it is wanted."""
+        return self.metrics / "card.html"
 
     @property
     def reviews(self) -> Path:

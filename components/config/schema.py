@@ -1,6 +1,6 @@
 """The schema of `params.yaml`: one section a stage, every knob a field with its meaning under it."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -32,7 +32,7 @@ class WorldParams(Section):
 
 
 class BenchmarkParams(Section):
-    """Stage `benchmark`: EviLens-F pictures rendered from the world's facts, faithfully or altered."""
+    """Stage `benchmark`: candidates for EviLens-F, pictures rendered from the world's facts, faithfully or altered."""
 
     seed: int = 11
     images_per_event: Count = 2
@@ -41,6 +41,15 @@ class BenchmarkParams(Section):
     """Share of faithful renderings; the rest is spread evenly over the error types."""
     untitled_share: Share = 0.15
     """Share of pictures without a title, whose event is found by reverse image search only."""
+
+
+class PanelParams(Section):
+    """Stage `panel`: two reviewers and a third decide on each candidate; what they take is released."""
+
+    reviewers: Literal["scripted", "people"] = "scripted"
+    """`scripted`: programs with known error rates stand in; `people`: what `eviflow data review` has recorded."""
+    seed: int = 31
+    """Which candidates scripted reviewers err on."""
 
 
 class ToolParams(Section):
@@ -185,6 +194,7 @@ class Params(Section):
 
     world: WorldParams = WorldParams()
     benchmark: BenchmarkParams = BenchmarkParams()
+    panel: PanelParams = PanelParams()
     tools: ToolParams = ToolParams()
     agent: AgentParams = AgentParams()
     episodes: EpisodeParams = EpisodeParams()

@@ -14,6 +14,7 @@ from components.curation.screen import Reason, Screen
 from components.errors import EviflowError
 from components.progress import track
 from components.records.case import Case, ErrorType, Gold, Split, Verdict
+from components.records.funnel import Screening
 from components.records.image_bank import ImageBank, asset_path
 from components.world.entities import Facts
 
@@ -31,19 +32,14 @@ class SplitCounts(BaseModel):
     styles: dict[str, int]
 
 
-class Screening(BaseModel):
-    """What became of candidates. drawn = kept + rejected; planned = kept + dropped."""
+@dataclass
+class Tally:
+    """What became of the planned cases of a split so far."""
 
-    planned: int
-    drawn: int
-    rejected: int
-    reasons: dict[Reason, int]
-    """Why candidates were rejected; one may have several reasons."""
-    redrawn: int
-    """Cases that were kept after a rejection."""
-    dropped: int
-    """Cases of which no drawing was taken."""
-    kept: int
+    planned: int = 0
+    drawn: int = 0
+    redrawn: int = 0
+    reasons: Counter[Reason] = field(default_factory=Counter)
 
 
 @dataclass
@@ -53,10 +49,7 @@ class Screened:
     cases: list[Case] = field(default_factory=list)
     golds: list[Gold] = field(default_factory=list)
     untitled: Counter[Split] = field(default_factory=Counter)
-    reasons: Counter[Reason] = field(default_factory=Counter)
-    planned: int = 0
-    drawn: int = 0
-    redrawn: int = 0
+    tallies: dict[Split, Tally] = field(default_factory=lambda: {split: Tally() for split in Split})
 
     def of(self, split: Split) -> tuple[list[Case], list[Gold]]:
         """The cases and gold records of one split."""
@@ -76,16 +69,19 @@ class Screened:
             styles=dict(sorted(Counter(gold.style for gold in golds).items())),
         )
 
-    def screening(self) -> Screening:
-        """The funnel."""
-        kept = len(self.cases)
+    def screening(self, *splits: Split) -> Screening:
+        """The funnel of some splits; of all without any."""
+        tallies = [self.tallies[split] for split in splits or Split]
+        planned, drawn = sum(tally.planned for tally in tallies), sum(tally.drawn for tally in tallies)
+        kept = sum(len(self.of(split)[0]) for split in splits or Split)
+        reasons = sum((tally.reasons for tally in tallies), Counter[Reason]())
         return Screening(
-            planned=self.planned,
-            drawn=self.drawn,
-            rejected=self.drawn - kept,
-            reasons=dict(sorted(self.reasons.items())),
-            redrawn=self.redrawn,
-            dropped=self.planned - kept,
+            planned=planned,
+            drawn=drawn,
+            rejected=drawn - kept,
+            reasons={reason.value: count for reason, count in sorted(reasons.items())},
+            redrawn=sum(tally.redrawn for tally in tallies),
+            dropped=planned - kept,
             kept=kept,
         )
 
@@ -93,10 +89,10 @@ class Screened:
 def make_cases(facts: Facts, params: Params, screen: Screen, bank: ImageBank, cache: Path) -> Screened:
     """Draw and screen every planned case; pictures of those that are taken go into `bank`."""
     plans = plan_cases(facts, params.benchmark)
-    result = Screened(planned=len(plans))
+    result = Screened()
     with reading_ahead(plans, facts, params, cache) as ready:
         for plan in track(ready, "drawing and screening", len(plans), "cases"):
-            candidate = _first_taken(plan, facts, params, screen, result)
+            candidate = _first_taken(plan, facts, params, screen, result.tallies[plan.event.split])
             if candidate is not None:
                 digest = bank.put(candidate.data)
                 result.cases.append(Case(case_id=plan.case_id, image_path=asset_path(digest), image_sha256=digest))
@@ -105,15 +101,16 @@ def make_cases(facts: Facts, params: Params, screen: Screen, bank: ImageBank, ca
     return result
 
 
-def _first_taken(plan: CasePlan, facts: Facts, params: Params, screen: Screen, result: Screened) -> Candidate | None:
+def _first_taken(plan: CasePlan, facts: Facts, params: Params, screen: Screen, tally: Tally) -> Candidate | None:
+    tally.planned += 1
     for attempt in range(ATTEMPTS):
         candidate = render(plan, attempt, facts, params.world)
-        result.drawn += 1
+        tally.drawn += 1
         reasons = screen.reasons(candidate)
         if not reasons:
-            result.redrawn += attempt > 0
+            tally.redrawn += attempt > 0
             return candidate
-        result.reasons.update(reasons)
+        tally.reasons.update(reasons)
     return None
 
 

@@ -4,11 +4,12 @@ from pydantic import BaseModel
 
 from components.config.paths import Paths
 from components.config.schema import Params
-from components.curation.benchmark import Screening, SplitCounts, make_cases, read_facts
+from components.curation.benchmark import SplitCounts, make_cases, read_facts
 from components.curation.references import References
 from components.curation.screen import Screen
 from components.curation.web import write_web
 from components.records.case import Split
+from components.records.funnel import Screening
 from components.records.image_bank import ImageBank
 from components.storage.atomic import replace_folder, write_json, write_jsonl
 from components.tools.ocr import OcrEngine
@@ -31,6 +32,7 @@ class BenchmarkSummary(BaseModel):
 
     splits: dict[Split, SplitCounts]
     screening: Screening
+    screening_by_split: dict[Split, Screening]
 
 
 def build_world(params: Params, paths: Paths) -> WorldSummary:
@@ -53,7 +55,9 @@ def build_world(params: Params, paths: Paths) -> WorldSummary:
 
 
 def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
-    """Build EviLens-F from the world: public cases with pictures, private gold records, a count of both.
+    """Build the candidates of EviLens-F from the world: cases with pictures, gold records, a count of both.
+
+    They are laid out as the release is, and become it once reviewers have decided on each (stage `panel`).
 
     Equal parameters give equal bytes. The folders appear whole or not at all; a killed run reads no picture twice,
     since printed text that was read once is in the cache.
@@ -64,14 +68,16 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
     """
     facts = read_facts(paths.facts)
     screen = Screen(OcrEngine(params.tools, paths.cache), References(facts, paths.web))
-    with replace_folder(paths.benchmark) as folder, replace_folder(paths.gold) as private:
+    with replace_folder(paths.candidates) as folder, replace_folder(paths.candidates_gold) as private:
         screened = make_cases(facts, params, screen, ImageBank(folder), paths.cache)
         for split in Split:
             cases, golds = screened.of(split)
             write_jsonl(folder / f"{split.value}.jsonl", cases)
             write_jsonl(private / f"{split.value}.jsonl", golds)
     summary = BenchmarkSummary(
-        splits={split: screened.counts(split) for split in Split}, screening=screened.screening()
+        splits={split: screened.counts(split) for split in Split},
+        screening=screened.screening(),
+        screening_by_split={split: screened.screening(split) for split in Split},
     )
     write_json(paths.metrics / "benchmark.json", summary)
     return summary

@@ -15,5 +15,5 @@ def load_gold(paths: Paths, split: Split) -> dict[str, Gold]:
     """
     path = paths.gold / f"{split.value}.jsonl"
     if not path.exists():
-        raise EviflowError(f"{path} is not there; run `eviflow stage benchmark` or `dvc checkout`")
+        raise EviflowError(f"{path} is not there; run `eviflow stage panel` or `dvc checkout`")
     return {gold.case_id: gold for gold in read_jsonl(path, Gold)}

@@ -4,19 +4,16 @@ It shows the numbers of every system beside the baselines, where they come from,
 with what it saw, thought and did; the cases that went wrong stand first.
 """
 
-import base64
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
-from PIL import Image
 
 from components.evaluation.judgment import Judgment
 from components.evaluation.metrics import Result
 from components.evaluation.summary import MetricsFile, error_type, outcomes_of
-from components.evaluation.templating import template_environment
+from components.evaluation.templating import template_environment, thumbnail
 from components.records.case import Gold
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
@@ -132,19 +129,9 @@ def _case(judgment: Judgment, result: Result, gold: Gold, episode: Episode | Non
         result=result,
         kind=error_type(gold),
         gold=gold,
-        picture=_thumbnail(episode.case.image_sha256, bank, CASE_SIDE) if episode else "",
+        picture=thumbnail(episode.case.image_sha256, bank, CASE_SIDE) if episode else "",
         termination=episode.termination.value if episode else "no episode",
         explanation=report.explanation if report else "",
         cited=report.cited if report else (),
-        steps=tuple(view_step(step, lambda digest: _thumbnail(digest, bank, SHOWN_SIDE)) for step in steps),
+        steps=tuple(view_step(step, lambda digest: thumbnail(digest, bank, SHOWN_SIDE)) for step in steps),
     )
-
-
-def _thumbnail(digest: str, bank: ImageBank, side: int) -> str:
-    if digest not in bank:
-        return ""
-    picture = bank.open(digest)
-    picture.thumbnail((side, side), Image.Resampling.LANCZOS)
-    buffer = io.BytesIO()
-    picture.save(buffer, format="JPEG", quality=82)
-    return f"data:image/jpeg;base64,{base64.b64encode(buffer.getvalue()).decode()}"

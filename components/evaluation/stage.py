@@ -91,7 +91,7 @@ def evaluate(params: Params, paths: Paths, make_policy: PolicyMaker = local_poli
 def _check_gold(paths: Paths, gold: dict[str, Gold]) -> None:
     unknown = [case.case_id for case in load_cases(paths, Split.TEST) if case.case_id not in gold]
     if unknown:
-        raise EviflowError(f"test case {unknown[0]} has no gold record; run `eviflow stage benchmark`")
+        raise EviflowError(f"test case {unknown[0]} has no gold record; run `eviflow stage panel`")
 
 
 def _judge(episodes: list[Episode], gold: dict[str, Gold]) -> list[Judgment]:

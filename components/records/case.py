@@ -154,6 +154,17 @@ class Check(Record):
         return self.depicted == self.documented
 
 
+class ExpertReview(Record):
+    """How a record came through the review of the candidates."""
+
+    scripted: bool
+    """Whether programs decided, standing in for people."""
+    adjudicated: bool
+    """Whether the two reviewers disagreed and a third settled it."""
+    edited: tuple[str, ...] = ()
+    """What was changed, by the names of the fields that reviewers saw; empty for a record taken as it was."""
+
+
 class Gold(Record):
     """The private answer of one case. Only judges, reviewers and reports may load it."""
 
@@ -180,3 +191,7 @@ class Gold(Record):
     construction: Construction | None = None
     """None for an imported case."""
     image_origin: str = "rendered"
+    explanation: str = ""
+    """Why the label is what it is, in sentences; empty for a candidate and for an imported case."""
+    review: ExpertReview | None = None
+    """None for what was not reviewed: a candidate, an imported case."""

@@ -13,7 +13,7 @@ class Queue(StrEnum):
     """What is under review."""
 
     CASES = "cases"
-    """The cases of the benchmark, with their private records."""
+    """The candidates for the benchmark, with their private records."""
     EPISODES = "episodes"
     """The teacher's episodes, step by step."""
 
@@ -71,7 +71,7 @@ class Decision(Record):
     revision: int
     """1 for the first decision of this person on the item."""
     decided_at: str
-    """UTC, ISO 8601."""
+    """UTC, ISO 8601; empty for a program in the chain, whose decisions follow from a seed."""
     scripted: bool = False
     """Whether a program decided, standing in for a person."""
     error_rate: float | None = None

@@ -1,7 +1,7 @@
 """Where decisions are made: who may see which item, what a decision must be made upon, and the ledgers."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +36,10 @@ class Sight(NamedTuple):
     upon: str
 
 
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 class Desk:
     """The state of a review, in memory and in one ledger for each person.
 
@@ -44,16 +48,26 @@ class Desk:
     Args:
         panel: who reviews.
         items: what is under review, in order.
-        folder: where the ledgers are.
+        folder: where the ledgers are; None keeps decisions in memory alone.
+        clock: the time of a decision, UTC, ISO 8601.
 
     """
 
-    def __init__(self, panel: Panel, items: Sequence[Item], folder: Path) -> None:
+    def __init__(
+        self, panel: Panel, items: Sequence[Item], folder: Path | None, clock: Callable[[], str] = _now
+    ) -> None:
         self.panel = panel
         self.items: Mapping[str, Item] = {item.item_id: item for item in items}
         self._digests = {item.item_id: digest_value(item) for item in items}
-        self._ledgers = {person.name: Ledger(folder / f"{person.name}.jsonl") for person in panel.people}
-        self._newest = {person.name: _newest(self._ledgers[person.name], person.role) for person in panel.people}
+        self._ledgers = {person.name: Ledger(folder / f"{person.name}.jsonl") for person in panel.people if folder}
+        made = {person.name: _decisions(self._ledgers.get(person.name), person.role) for person in panel.people}
+        self._newest = {name: {item.item_id: item for item in decisions} for name, decisions in made.items()}
+        # A build of other candidates and the way back to these leave the decisions on these as good as they were.
+        self._current = {
+            name: {item.item_id: item for item in decisions if self._digests.get(item.item_id) == item.item_digest}
+            for name, decisions in made.items()
+        }
+        self._clock = clock
         self._guard = threading.Lock()
 
     def queue(self, person: Person) -> list[Row]:
@@ -87,7 +101,7 @@ class Desk:
     def decide(
         self, person: Person, item_id: str, draft: Draft, *, scripted: bool = False, error_rate: float | None = None
     ) -> Decision:
-        """Write a decision down; when this returns it is on disk.
+        """Write a decision down; when this returns it is on disk, if the desk has a folder.
 
         Raises:
             NotVisible: the item is not in this person's queue.
@@ -100,7 +114,7 @@ class Desk:
             _check_current(sight, draft)
             values = {field.name: field.value for field in sight.item.fields}
             edits = {name: new for name, new in draft.edits.items() if values.get(name) != new}
-            _check_allowed(sight.item, draft.choice, edits)
+            check_allowed(sight.item, draft.choice, edits)
             _check_grounds(sight.item, draft)
             decision = Decision(
                 item_id=item_id,
@@ -113,12 +127,13 @@ class Desk:
                 first_bad_step=draft.first_bad_step,
                 upon=sight.upon,
                 revision=sight.revision + 1,
-                decided_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                decided_at=self._clock(),
                 scripted=scripted,
                 error_rate=error_rate,
             )
-            self._ledgers[person.name].append(decision)
-            self._newest[person.name][item_id] = decision
+            if person.name in self._ledgers:
+                self._ledgers[person.name].append(decision)
+            self._newest[person.name][item_id] = self._current[person.name][item_id] = decision
             return decision
 
     def outcomes(self) -> list[Outcome]:
@@ -144,8 +159,7 @@ class Desk:
 
     def _fresh(self, name: str, item_id: str) -> Decision | None:
         """A person's newest decision on the item as it is now."""
-        newest = self._newest[name].get(item_id)
-        return newest if newest and newest.item_digest == self._digests[item_id] else None
+        return self._current[name].get(item_id)
 
     def _counting(self, person: Person, item_id: str) -> Decision | None:
         """A person's decision, unless it is on something that is no longer so."""
@@ -155,9 +169,10 @@ class Desk:
         return votes.third if outcome(item_id, votes).standing is Standing.ADJUDICATED else None
 
 
-def _newest(ledger: Ledger, role: Role) -> dict[str, Decision]:
-    decisions = (Decision.model_validate(record) for record in ledger.read())
-    return {decision.item_id: decision for decision in decisions if decision.role is role}
+def _decisions(ledger: Ledger | None, role: Role) -> list[Decision]:
+    """What somebody has decided in a role, oldest first."""
+    decisions = [Decision.model_validate(record) for record in (ledger.read() if ledger else ())]
+    return [decision for decision in decisions if decision.role is role]
 
 
 def _unnamed(votes: Votes) -> tuple[Decision, ...]:
@@ -176,7 +191,8 @@ def _check_current(sight: Sight, draft: Draft) -> None:
         raise DecisionConflict("a reviewer has changed a decision meanwhile; look at both again, nothing was saved")
 
 
-def _check_allowed(item: Item, choice: Choice, edits: Mapping[str, str]) -> None:
+def check_allowed(item: Item, choice: Choice, edits: Mapping[str, str]) -> None:
+    """Whether an item can be decided so; raises DecisionInvalid when it cannot."""
     values = {field.name: field for field in item.fields}
     if choice is Choice.EDIT and not values:
         raise DecisionInvalid(f"{item.item_id} can be accepted or rejected, not edited")
@@ -189,6 +205,8 @@ def _check_allowed(item: Item, choice: Choice, edits: Mapping[str, str]) -> None
             raise DecisionInvalid(f"{name!r} is no field of {item.item_id}; its fields are {', '.join(values)}")
         if values[name].choices and new not in values[name].choices:
             raise DecisionInvalid(f"{name} is {new!r}, but must be one of {', '.join(values[name].choices)}")
+    if edits and (said := item.refusal(edits)) is not None:
+        raise DecisionInvalid(said)
 
 
 def _check_grounds(item: Item, draft: Draft) -> None:

@@ -4,22 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from components.config.paths import Paths
-from components.evaluation.gold import load_gold
 from components.records.base import Record
 from components.records.case import Attribute, Case, Check, Evidence, Gold, Split, Verdict
 from components.records.web import Page, WebPicture
-from components.rollout.cases import load_cases
+from components.review.candidates import load_candidates
+from components.review.fields import Field, case_fields, explain, refusal
 from components.world.store import read_pages, read_pictures
-
-
-class Field(Record):
-    """Something in an item that a reviewer may edit."""
-
-    name: str
-    title: str
-    value: str
-    choices: tuple[str, ...] = ()
-    """The only values there are; empty for free text."""
 
 
 class Item(Record):
@@ -38,6 +28,10 @@ class Item(Record):
     def pictures(self) -> frozenset[str]:
         """SHA-256 of every picture that the item shows."""
         raise NotImplementedError
+
+    def refusal(self, edits: Mapping[str, str]) -> str | None:
+        """Why the item cannot be taken with these edits, in a sentence; None when it can."""
+        return None
 
 
 class Bearing(Record):
@@ -101,12 +95,17 @@ class CaseItem(Item):
         """The picture under review and those of the record."""
         return frozenset([self.picture, *(reference.sha256 for reference in self.references)])
 
+    def refusal(self, edits: Mapping[str, str]) -> str | None:
+        """Edits keep label and details consistent, and evidence on its page."""
+        texts = ["".join(piece.text for piece in source.text) for source in self.sources for _ in source.quotes]
+        return refusal(self.fields, self.checks, texts, edits)
+
 
 def case_items(paths: Paths, splits: Sequence[Split] = tuple(Split)) -> list[CaseItem]:
-    """Every case of the splits, sorted by id within each.
+    """Every candidate of the splits, sorted by id within each.
 
     Raises:
-        EviflowError: the benchmark or the web is not built.
+        EviflowError: the candidates or the web are not built.
 
     """
     pages = {page.url: page for page in read_pages(paths.web)}
@@ -115,8 +114,7 @@ def case_items(paths: Paths, splits: Sequence[Split] = tuple(Split)) -> list[Cas
         pictures.setdefault(picture.page_url, []).append(picture)
     items: list[CaseItem] = []
     for split in splits:
-        gold = load_gold(paths, split)
-        items += [case_item(case, gold[case.case_id], pages, pictures) for case in load_cases(paths, split)]
+        items += [case_item(case, gold, pages, pictures) for case, gold in load_candidates(paths, split)]
     return items
 
 
@@ -124,11 +122,11 @@ def case_item(
     case: Case, gold: Gold, pages: Mapping[str, Page], pictures: Mapping[str, Sequence[WebPicture]]
 ) -> CaseItem:
     """One case as reviewers see it; `pages` and `pictures` by the address of their page."""
-    explanation = explain(gold.checks)
+    explanation = gold.explanation or explain(gold.checks)
     return CaseItem(
         item_id=case.case_id,
         title=gold.event_title,
-        fields=tuple(_fields(gold, explanation)),
+        fields=tuple(case_fields(gold, explanation)),
         picture=case.image_sha256,
         claim=gold.target_claim,
         label=gold.factual_status,
@@ -142,36 +140,6 @@ def case_item(
             for picture in pictures.get(url, ())
         ),
     )
-
-
-def explain(checks: Sequence[Check]) -> str:
-    """What the checks come to, in sentences: first what differs, then what agrees."""
-    differs = [
-        f"The picture shows the {check.attribute.value} {check.depicted}; the record says {check.documented}."
-        for check in checks
-        if not check.holds
-    ]
-    holds = [f"{check.attribute.value} {check.documented}" for check in checks if check.holds]
-    agrees = [f"Picture and record agree on {_listed(holds)}."] if holds else []
-    return " ".join([*differs, *agrees])
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
-
-
-def _fields(gold: Gold, explanation: str) -> list[Field]:
-    verdicts = tuple(verdict.value for verdict in Verdict)
-    fields = [
-        Field(name="claim", title="Claim", value=gold.target_claim),
-        Field(name="label", title="Label", value=gold.factual_status.value, choices=verdicts),
-        Field(name="explanation", title="Explanation", value=explanation),
-    ]
-    for check in gold.checks:
-        name = check.attribute.value
-        fields.append(Field(name=f"pictured.{name}", title=f"Pictured {name}", value=check.depicted))
-        fields.append(Field(name=f"documented.{name}", title=f"Documented {name}", value=check.documented))
-    return fields
 
 
 def _sources(evidence: Sequence[Evidence], pages: Mapping[str, Page]) -> tuple[Source, ...]:

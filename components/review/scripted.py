@@ -124,9 +124,5 @@ def _wrong(item: Item, right: Right, rng: random.Random) -> dict[str, object]:
         lambda: _form(Right(Choice.REJECT, "an error made on purpose", step)),
     ]
     if isinstance(item, CaseItem):
-        ways.append(lambda: {"choice": Choice.EDIT, "edits": {"label": _other(item.label).value}})
+        ways.append(lambda: {"choice": Choice.EDIT, "edits": {"explanation": f"Looked at again: {item.explanation}"}})
     return rng.choice(ways)()
-
-
-def _other(label: Verdict) -> Verdict:
-    return Verdict.REFUTED if label is Verdict.SUPPORTED else Verdict.SUPPORTED

@@ -160,7 +160,7 @@ def _links(panel: Panel, base: str, tokens: dict[str, str]) -> list[Link]:
 
 def _bank(paths: Paths, queue: Queue) -> ImageBank:
     if queue is Queue.CASES:
-        return ImageBank(paths.benchmark, also=[paths.web])
+        return ImageBank(paths.candidates, also=[paths.web])
     return ImageBank(paths.episodes, also=[paths.benchmark, paths.web])
 
 

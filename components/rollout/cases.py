@@ -15,8 +15,8 @@ def load_cases(paths: Paths, split: Split) -> list[Case]:
     """
     path = paths.benchmark / f"{split.value}.jsonl"
     if not path.exists():
-        raise EviflowError(f"{path} is not there; run `eviflow stage benchmark` or `dvc checkout`")
+        raise EviflowError(f"{path} is not there; run `eviflow stage panel` or `dvc checkout`")
     cases = read_jsonl(path, Case)
     if not cases:
-        raise EviflowError(f"{path} holds no case; build the benchmark again with more events")
+        raise EviflowError(f"{path} holds no case; build the candidates again with more events")
     return sorted(cases, key=lambda case: case.case_id)

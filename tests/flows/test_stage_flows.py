@@ -1,18 +1,35 @@
 """Stage flows against a real Prefect server, a real DVC and a real MLflow store."""
 
+from pathlib import Path
+
 import pytest
+from release_samples import cases_of, draw_candidates
 
 from components.commands.manifest import stage_identity, write_manifest
 from components.commands.stages import find_stage
 from components.config.load import load_params
 from components.config.paths import Paths
 from components.errors import EviflowError
+from components.records.case import Split
 from components.storage.dvc import outs
 from components.tracking.runs import find_child, open_run, run_status
 from components.tracking.store import Store
 from flows.contract import StageRequest
+from flows.panel_flow import panel
 from flows.sft_flow import sft
 from flows.world_flow import world
+
+ROOT = Path(__file__).parents[2]
+PANEL = """\
+stages:
+  panel:
+    cmd: python -m components.cli stage panel
+    deps: [data/candidates, reviews/cases]
+    params: [world]
+    outs: [data/evilens_f, data/private/gold, data/private/release]
+    metrics:
+      - reports/data/panel.json: {cache: false}
+"""
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
@@ -36,18 +53,47 @@ def test_a_data_flow_builds_with_dvc_and_tells_mlflow(checkout: Paths, store: St
     assert (made.dataset.name, made.dataset.digest) == (out.path, out.digest)
 
 
-def test_the_prefect_run_links_to_the_mlflow_run(checkout: Paths, store: Store) -> None:
+def artifacts_of(flow_run: str) -> dict[str, str]:
+    """What a flow run leaves in Prefect, by key."""
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterFlowRunId
 
-    outcome = world(StageRequest(root=str(checkout.root)))
-    flow_run = store.client.get_run(outcome.run_id).data.tags["prefect.flow_run_id"]
+    wanted = ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[flow_run]))
     with get_client(sync_client=True) as client:
-        found = client.read_artifacts(
-            artifact_filter=ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[flow_run]))
-        )
-    assert [item.key for item in found] == ["mlflow-run"]
-    assert outcome.run_id in str(found[0].data)
+        return {str(item.key): str(item.data) for item in client.read_artifacts(artifact_filter=wanted)}
+
+
+def test_the_prefect_run_links_to_the_mlflow_run(checkout: Paths, store: Store) -> None:
+    outcome = world(StageRequest(root=str(checkout.root)))
+    found = artifacts_of(store.client.get_run(outcome.run_id).data.tags["prefect.flow_run_id"])
+    assert list(found) == ["mlflow-run"]
+    assert outcome.run_id in found["mlflow-run"]
+
+
+@pytest.mark.slow
+def test_the_panel_flow_releases_and_links_the_data_card(
+    checkout: Paths, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw_candidates(checkout.root)
+    (checkout.reviews / "cases").mkdir(parents=True)
+    (checkout.root / "dvc.yaml").write_text(PANEL)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    parent = open_run(store, "full", "identity")
+
+    outcome = panel(StageRequest(root=str(checkout.root), parent_run_id=parent))
+
+    cases = sum(len(cases_of(checkout, split)) for split in Split)
+    assert outcome.metrics["data/panel/funnel/reviewed/train/candidates"] == 12.0
+    assert outcome.metrics["data/panel/status/scripted"] == 1.0
+    assert cases > 0
+    assert [item.path for item in store.client.list_artifacts(parent)] == ["card.html"]
+    made = {item.dataset.name for item in store.client.get_run(outcome.run_id).inputs.dataset_inputs}
+    assert {"data/evilens_f", "data/private/gold", "data/private/release"} <= made
+    flow_run = store.client.get_run(outcome.run_id).data.tags["prefect.flow_run_id"]
+    artifacts = artifacts_of(flow_run)
+    assert set(artifacts) == {"mlflow-run", "data-card", "release-funnel"}
+    assert f"runs/{parent}/artifacts/card.html" in artifacts["data-card"]
+    assert "| released |" in artifacts["release-funnel"]
 
 
 def test_a_failing_data_stage_fails_its_flow_and_its_run(checkout: Paths, store: Store) -> None:

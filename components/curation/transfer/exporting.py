@@ -1,12 +1,11 @@
 """`eviflow data export`: a benchmark's cases as a folder for others, in the released layout or for `datasets`."""
 
-import json
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
 from components.curation.transfer.hub import ShardWriter, dataset_card
-from components.curation.transfer.released import Release, ReleasedCase
+from components.curation.transfer.released import Release, ReleasedCase, metadata_row
 from components.errors import UsageError
 from components.progress import track
 from components.records.base import Record
@@ -81,10 +80,7 @@ def _write_released(staging: Path, release: Release, splits: tuple[Split, ...]) 
 def _row(folder: Path, item: ReleasedCase) -> str:
     path = f"images/{item.case.case_id}.png"
     write_bytes(folder / path, item.picture)
-    public = {"case_id": item.case.case_id, "image_path": path, "image_sha256": item.case.image_sha256}
-    # An empty original path is written too: left out, an import would take the path inside the export for it.
-    private = {name: value for name, value in item.private.items() if value or name == "original_path"}
-    return json.dumps(public | private, ensure_ascii=False)
+    return metadata_row(item.case, path, item.private)
 
 
 def _write_datasets(staging: Path, release: Release, splits: tuple[Split, ...]) -> dict[Split, int]:

@@ -1,6 +1,7 @@
 """What a case looks like outside the project: one row, public fields and, where they are given, private ones."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,8 +11,13 @@ from components.records.case import Case, Gold, Split
 from components.records.image_bank import ImageBank, sha256_hex
 from components.storage.atomic import iterate_jsonl, read_jsonl
 
-PRIVATE_FIELDS = ("label", "claim", "explanation", "category", "provenance", "image_origin", "id", "original_path")
-"""In the order in which they are written. An import finds all of them by these names."""
+PUBLISHED_FIELDS = ("split", "label", "claim", "category", "family", "route", "style", "provenance", "image_origin")
+"""What the release's `metadata.jsonl` tells of a case, besides its public row."""
+PRIVATE_FIELDS = (
+    *("label", "claim", "explanation", "category", "provenance", "image_origin", "id", "original_path"),
+    *("family", "route", "style", "split"),
+)
+"""In the order in which they are written. An import finds those of the first line by these names."""
 
 
 class ReleasedCase(NamedTuple):
@@ -65,7 +71,7 @@ class Release:
             picture = bank.read(case.image_sha256)
             if sha256_hex(picture) != case.image_sha256:
                 raise EviflowError(f"{case.image_path} in {self._folder} is damaged; import or build it again")
-            yield ReleasedCase(case, picture, self._fields(case.case_id, gold, sources))
+            yield ReleasedCase(case, picture, self._fields(case.case_id, split, gold, sources))
 
     def _gold(self, split: Split) -> dict[str, Gold]:
         if self._private is None:
@@ -81,24 +87,46 @@ class Release:
             return {}
         return {source.case_id: source for source in read_jsonl(path, Source)}
 
-    def _fields(self, case_id: str, golds: dict[str, Gold], sources: dict[str, Source]) -> dict[str, str]:
+    def _fields(self, case_id: str, split: Split, golds: dict[str, Gold], sources: dict[str, Source]) -> dict[str, str]:
         if self._private is None:
             return {}
         if case_id not in golds:
             raise EviflowError(f"{self._private} has no gold record of {case_id}; name the folder that belongs to it")
-        return _private_fields(golds[case_id], sources.get(case_id))
+        return private_fields(golds[case_id], split, sources.get(case_id))
 
 
-def _private_fields(gold: Gold, source: Source | None) -> dict[str, str]:
-    kind = gold.error_type.value if gold.error_type else ""
+def private_fields(gold: Gold, split: Split, source: Source | None = None) -> dict[str, str]:
+    """What a gold record, and for an import its source, tell of a case, by `PRIVATE_FIELDS`."""
+    kind = gold.error_type
+    category = kind.value if kind else ""
     values = (
         gold.factual_status.value,
         gold.target_claim,
-        source.explanation if source else "",
-        source.category if source else kind,
+        source.explanation if source else gold.explanation,
+        source.category if source else category,
         source.provenance if source else " ".join(gold.official_urls),
         gold.image_origin,
         source.source_id if source else "",
         source.original_path if source else "",
+        kind.family.value if kind else "",
+        gold.route,
+        gold.style,
+        split.value,
     )
     return dict(zip(PRIVATE_FIELDS, values, strict=True))
+
+
+def metadata_row(case: Case, image_path: str, private: Mapping[str, str]) -> str:
+    """A line of `metadata.jsonl`: the public row with the picture's path as given, and what is not empty of the rest.
+
+    An empty original path is written too: left out, an import would take the path inside the export for it.
+    """
+    public = {"case_id": case.case_id, "image_path": image_path, "image_sha256": case.image_sha256}
+    told = {name: value for name, value in private.items() if value or name == "original_path"}
+    return json.dumps(public | told, ensure_ascii=False)
+
+
+def published_row(case: Case, gold: Gold, split: Split) -> str:
+    """The line of a case in the release's `metadata.jsonl`."""
+    fields = private_fields(gold, split)
+    return metadata_row(case, case.image_path, {name: fields[name] for name in PUBLISHED_FIELDS})

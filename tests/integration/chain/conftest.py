@@ -23,8 +23,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     root = tmp_path_factory.mktemp("chain")
     for name in ("components", "flows"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("dvc.yaml", ".dvcignore", ".dvc/config", ".dvc/.gitignore"):
-        (root / name).parent.mkdir(exist_ok=True)
+    for name in ("dvc.yaml", ".dvcignore", ".dvc/config", ".dvc/.gitignore", "reviews/cases/README.md"):
+        (root / name).parent.mkdir(exist_ok=True, parents=True)
         shutil.copy(ROOT / name, root / name)
     params = Params().model_dump(mode="json")
     for section, values in SMALLER.items():

@@ -135,9 +135,9 @@ def test_one_parent_and_one_child_a_stage_whatever_happened(chain: Chain) -> Non
 
 def test_nothing_finished_was_done_again(chain: Chain) -> None:
     assert (chain.checkout.paths.root / "dvc.lock").read_text() == chain.killed.lock
-    for name in ("world", "benchmark", "episodes", "review", "policy"):
-        assert f"{name}: done" in chain.printed
-    assert chain.printed.count("data unchanged") == 5
+    data = [spec.name for spec in STAGES if spec.in_dvc]
+    assert all(f"{name}: done" in chain.printed for name in data)
+    assert chain.printed.count("data unchanged") == len(data)
 
 
 def test_training_went_on_from_its_checkpoint(chain: Chain) -> None:
@@ -177,6 +177,15 @@ def test_the_parent_holds_settings_and_headline_numbers(chain: Chain) -> None:
     assert run.data.metrics["eval/evilens-f/sesr"] == written["systems"]["sft"]["metrics"]["sesr"]
 
 
+def test_the_data_card_is_with_the_run_and_in_no_folder_that_an_agent_reads(chain: Chain) -> None:
+    paths = chain.checkout.paths
+    assert "card.html" in [item.path for item in chain.store.client.list_artifacts(chain.killed.parent)]
+    assert "programs" in paths.data_card.read_text()
+    assert not [path for folder in (paths.benchmark, paths.web) for path in folder.rglob("*.html")]
+    run = chain.store.client.get_run(chain.killed.parent)
+    assert run.data.metrics["data/panel/status/scripted"] == 1.0
+
+
 def test_the_checkpoint_is_the_candidate_and_loads(chain: Chain) -> None:
     from transformers import AutoConfig
 
@@ -207,7 +216,14 @@ def test_no_folder_of_file_based_runs_appears(chain: Chain) -> None:
 
 
 def test_the_end_says_where_to_look(chain: Chain) -> None:
-    for part in ("report.html", "make ui", "mlflow ui --backend-store-uri", "try next", "investigate data/evilens_f"):
+    for part in (
+        "report.html",
+        "card.html",
+        "make ui",
+        "mlflow ui --backend-store-uri",
+        "try next",
+        "investigate data/evilens_f",
+    ):
         assert part in chain.printed
 
 

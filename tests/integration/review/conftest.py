@@ -3,7 +3,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from chromium import chromium
+from playwright.sync_api import Browser
 from review_server import ROOT, Server
 
 from components.config.paths import Paths
@@ -23,7 +24,6 @@ PARAMS = Params(
     world=WorldParams(train_events=5, test_events=5), benchmark=BenchmarkParams(images_per_event=2, supported_share=0.5)
 )
 HOSTILE = "<script>document.title = 'obeyed'</script><img src=x onerror=\"document.title = 'obeyed'\">"
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run")
 
 
 @pytest.fixture(scope="session")
@@ -33,16 +33,18 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build_world(PARAMS, paths)
     write_pages(paths.web, [page.model_copy(update={"title": HOSTILE}) for page in read_pages(paths.web)])
     for split, pairs in drawn_cases(paths).items():
-        write_jsonl(paths.benchmark / f"{split.value}.jsonl", [case for case, _ in pairs])
-        write_jsonl(paths.gold / f"{split.value}.jsonl", [gold for _, gold in pairs])
+        write_jsonl(paths.candidates / f"{split.value}.jsonl", [case for case, _ in pairs])
+        write_jsonl(paths.candidates_gold / f"{split.value}.jsonl", [gold for _, gold in pairs])
         if split is Split.TRAIN:
             write_episodes(paths.episodes / "episodes.parquet", [episode(case) for case, _ in pairs[:2]])
+    shutil.copytree(paths.candidates, paths.benchmark)
+    shutil.copytree(paths.candidates_gold, paths.gold)
     shutil.copy(ROOT / "params.yaml", paths.root)
     return paths.root
 
 
 def drawn_cases(paths: Paths) -> dict[Split, list[tuple[Case, Gold]]]:
-    facts, bank = read_facts(paths.facts), ImageBank(paths.benchmark)
+    facts, bank = read_facts(paths.facts), ImageBank(paths.candidates)
     found: dict[Split, list[tuple[Case, Gold]]] = {split: [] for split in Split}
     for plan in plan_cases(facts, PARAMS.benchmark):
         candidate = render(plan, 0, facts, PARAMS.world)
@@ -109,14 +111,5 @@ def serve(paths: Paths) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The system's Chromium, headless; nothing is downloaded.
-
-    It ends with its module: while playwright is there, an event loop runs, and no test could start another.
-    """
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("no chromium on PATH (Debian: apt-get install chromium)")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+    with chromium() as browser:
         yield browser
-        browser.close()

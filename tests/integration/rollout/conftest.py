@@ -6,6 +6,7 @@ import pytest
 from components.config.paths import Paths
 from components.config.schema import BenchmarkParams, EpisodeParams, EvaluationParams, Params, WorldParams
 from components.curation.build import build_benchmark, build_world
+from components.release.stage import release_candidates
 
 PARAMS = Params(
     world=WorldParams(train_events=8, test_events=6),
@@ -26,6 +27,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("built")
     build_world(PARAMS, Paths(root))
     build_benchmark(PARAMS, Paths(root))
+    release_candidates(PARAMS, Paths(root))
     return root
 
 

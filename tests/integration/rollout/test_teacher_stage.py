@@ -124,7 +124,7 @@ def told(episode: Episode) -> tuple[object, ...]:
 
 def test_a_missing_benchmark_is_named(params: Params, paths: Paths) -> None:
     shutil.rmtree(paths.benchmark)
-    with pytest.raises(EviflowError, match="eviflow stage benchmark"):
+    with pytest.raises(EviflowError, match="eviflow stage panel"):
         collect_teacher(params, paths)
 
 

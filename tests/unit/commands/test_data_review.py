@@ -50,8 +50,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for split in Split:
         ids = [f"{split.value}-{number}" for number in range(30)]
         cases = [Case(case_id=name, image_path="x.png", image_sha256="0" * 64) for name in ids]
-        write_jsonl(paths.benchmark / f"{split.value}.jsonl", cases)
-        write_jsonl(paths.gold / f"{split.value}.jsonl", [gold(name) for name in ids])
+        write_jsonl(paths.candidates / f"{split.value}.jsonl", cases)
+        write_jsonl(paths.candidates_gold / f"{split.value}.jsonl", [gold(name) for name in ids])
     page = Page(
         url=URL, title="Gala", kind=SiteKind.OFFICIAL, published="2031-01-01", html="", markdown="The gala was held."
     )

@@ -27,8 +27,8 @@ Built = tuple[Paths, BenchmarkSummary]
 
 def load(paths: Paths, split: Split) -> tuple[list[Case], list[Gold]]:
     return (
-        read_jsonl(paths.benchmark / f"{split.value}.jsonl", Case),
-        read_jsonl(paths.gold / f"{split.value}.jsonl", Gold),
+        read_jsonl(paths.candidates / f"{split.value}.jsonl", Case),
+        read_jsonl(paths.candidates_gold / f"{split.value}.jsonl", Gold),
     )
 
 
@@ -52,12 +52,18 @@ def test_the_funnel_adds_up(small_benchmark: Built) -> None:
     assert funnel.kept + funnel.dropped == funnel.planned
     assert funnel.kept + funnel.rejected == funnel.drawn
     assert funnel.kept == len(every(paths)) >= 23
+    splits = summary.screening_by_split
+    assert {split: found.kept for split, found in splits.items()} == {
+        split: len(load(paths, split)[0]) for split in Split
+    }
+    for name in ("planned", "drawn", "rejected", "redrawn", "dropped"):
+        assert sum(getattr(found, name) for found in splits.values()) == getattr(funnel, name)
 
 
 def test_the_public_row_shows_only_the_picture(small_benchmark: Built) -> None:
     paths, _ = small_benchmark
     for case, _ in every(paths):
-        data = (paths.benchmark / case.image_path).read_bytes()
+        data = (paths.candidates / case.image_path).read_bytes()
         assert sha256_hex(data) == case.image_sha256
         picture = Image.open(io.BytesIO(data))
         picture.load()
@@ -112,7 +118,7 @@ def test_both_kinds_of_event_are_pictured(small_benchmark: Built) -> None:
 def test_the_picture_shows_what_gold_says(small_benchmark: Built) -> None:
     paths, _ = small_benchmark
     for case, gold in every(paths):
-        picture = Image.open(paths.benchmark / case.image_path)
+        picture = Image.open(paths.candidates / case.image_path)
         shown = {check.attribute: check.depicted for check in gold.checks}
         assert str(vision.count_kind(picture, gold.object_kind)) == shown[Attribute.COUNT]
 
@@ -145,7 +151,7 @@ def test_equal_parameters_give_equal_bytes(small_params: Params, small_benchmark
     again.facts.parent.mkdir(parents=True)
     shutil.copy(paths.facts, again.facts)
     build_benchmark(small_params, again)
-    for folder in ("benchmark", "gold"):
+    for folder in ("candidates", "candidates_gold"):
         first, second = getattr(paths, folder), getattr(again, folder)
         names = sorted(str(path.relative_to(first)) for path in first.rglob("*") if path.is_file())
         assert names == sorted(str(path.relative_to(second)) for path in second.rglob("*") if path.is_file())
@@ -156,7 +162,7 @@ def test_pixel_statistics_do_not_tell_the_verdict(small_benchmark: Built) -> Non
     paths, _ = small_benchmark
     sizes: dict[Verdict, set[tuple[int, int]]] = {verdict: set() for verdict in Verdict}
     for case, gold in every(paths):
-        sizes[gold.factual_status].add(np.asarray(Image.open(paths.benchmark / case.image_path)).shape[:2])
+        sizes[gold.factual_status].add(np.asarray(Image.open(paths.candidates / case.image_path)).shape[:2])
     assert sizes[Verdict.SUPPORTED] == sizes[Verdict.REFUTED] == {(240, 320)}
 
 

@@ -128,5 +128,5 @@ def test_missing_inputs_are_named(tmp_path: Path) -> None:
     with pytest.raises(EviflowError, match="eviflow stage episodes"):
         review_episodes(Params(), Paths(tmp_path))
     write_episodes(Paths(tmp_path).episodes / "episodes.parquet", [])
-    with pytest.raises(EviflowError, match="eviflow stage benchmark"):
+    with pytest.raises(EviflowError, match="eviflow stage panel"):
         review_episodes(Params(), Paths(tmp_path))

@@ -1,6 +1,7 @@
 """A small checkout to review, written out by hand, with a page that tries to run a script."""
 
 import io
+import shutil
 from pathlib import Path
 
 from PIL import Image
@@ -94,16 +95,18 @@ def picture(bank: ImageBank, shade: int) -> str:
 
 
 def write_checkout(root: Path, cases: int) -> Paths:
-    """A checkout with so many test cases, and as many teacher episodes of its only training case."""
+    """A checkout with so many test candidates, all released, and as many episodes of its only training case."""
     paths = Paths(root)
     root.mkdir(parents=True, exist_ok=True)
     (root / "params.yaml").touch()
-    bank, web = ImageBank(paths.benchmark), ImageBank(paths.web)
+    bank, web = ImageBank(paths.candidates), ImageBank(paths.web)
     shown = [make_case(case_id(number), picture(bank, number)) for number in range(cases)]
-    write_jsonl(paths.benchmark / "test.jsonl", shown)
-    write_jsonl(paths.benchmark / "train.jsonl", shown[:1])
-    write_jsonl(paths.gold / "test.jsonl", [make_gold(number) for number in range(cases)])
-    write_jsonl(paths.gold / "train.jsonl", [make_gold(0)])
+    write_jsonl(paths.candidates / "test.jsonl", shown)
+    write_jsonl(paths.candidates / "train.jsonl", shown[:1])
+    write_jsonl(paths.candidates_gold / "test.jsonl", [make_gold(number) for number in range(cases)])
+    write_jsonl(paths.candidates_gold / "train.jsonl", [make_gold(0)])
+    for reviewed, released in ((paths.candidates, paths.benchmark), (paths.candidates_gold, paths.gold)):
+        shutil.copytree(reviewed, released)
     write_pages(paths.web, [make_page(number) for number in range(cases)])
     photo = picture(web, 200)
     write_pictures(

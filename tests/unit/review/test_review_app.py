@@ -25,7 +25,7 @@ class Site:
     def __init__(self, paths: Paths, desk: Desk, queue: Queue = Queue.CASES) -> None:
         self.gate = Gate(paths.work / f"{queue.value}-tokens.json", PANEL)
         self.tokens = self.gate.issue()
-        bank = ImageBank(paths.benchmark, also=[paths.web])
+        bank = ImageBank(paths.candidates, also=[paths.web])
         self._app = ReviewApp(queue, desk, self.gate, bank).build()
 
     def ask(self, path: str, token: str | None = None, json: object = None, **options: Any) -> httpx.Response:

@@ -107,6 +107,12 @@ def test_of_many_at_once_one_wins(desk: Desk, paths: Paths) -> None:
         (Choice.EDIT, {"edits": {"label": "refuted"}}, "nothing was edited"),
         (Choice.EDIT, {"edits": {"style": "poster"}}, "'style' is no field"),
         (Choice.EDIT, {"edits": {"label": "perhaps"}}, "one of supported, refuted"),
+        (Choice.EDIT, {"edits": {"label": "supported", "error_type": "none"}}, "the details say otherwise"),
+        (Choice.EDIT, {"edits": {"label": "supported", "pictured.date": "14 March 2031"}}, "has no error type"),
+        (Choice.EDIT, {"edits": {"pictured.date": "14 March 2031"}}, "the details say otherwise"),
+        (Choice.EDIT, {"edits": {"claim": " "}}, "claim cannot be left empty"),
+        (Choice.EDIT, {"edits": {"evidence.1": "Harvest Gala was held in May."}}, "does not stand on its page"),
+        (Choice.EDIT, {"edits": {"evidence.1": ""}}, "cannot be left empty"),
         (Choice.ACCEPT, {"edits": {"claim": "x"}}, "takes no edits"),
         (Choice.REJECT, {"first_bad_step": 0}, "there is no step 0"),
         (Choice.ACCEPT, {"first_bad_step": 0}, "marks no bad step"),
@@ -141,6 +147,24 @@ def test_a_decision_does_not_count_for_what_the_item_has_become(desk: Desk, path
         changed.decide(ADA, ITEM, draft(old, Choice.ACCEPT))
     decide(changed, ADA, ITEM, Choice.ACCEPT)
     assert changed.view(ADA, ITEM).revision == 2
+
+
+def test_a_decision_counts_again_when_the_item_is_again_what_was_shown(desk: Desk, paths: Paths) -> None:
+    decide(desk, ADA, ITEM, Choice.REJECT)
+    items = [item.model_copy(update={"claim": "other"}) if item.item_id == ITEM else item for item in items_of(paths)]
+    decide(Desk(PANEL, items, paths.reviews / "cases"), ADA, ITEM, Choice.ACCEPT)
+    back = make_desk(paths).view(ADA, ITEM)
+    assert back.own is not None
+    assert (back.own.choice, back.revision) == (Choice.REJECT, 2)
+
+
+def test_without_a_folder_nothing_is_written(desk: Desk, paths: Paths) -> None:
+    memory = Desk(PANEL, items_of(paths), None, clock=lambda: "")
+    decide(memory, ADA, ITEM, Choice.ACCEPT)
+    own = memory.view(ADA, ITEM).own
+    assert own is not None
+    assert own.decided_at == ""
+    assert not (paths.reviews / "cases").exists()
 
 
 def test_the_table_adds_up(desk: Desk, paths: Paths) -> None:

@@ -80,16 +80,16 @@ def test_the_built_benchmark_goes_out_and_comes_back_with_its_ids(
     built, _ = small_benchmark
     for split in Split:
         folder = tmp_path / split.value
-        export_cases(built.benchmark, folder, ExportFormat.RELEASED, built.gold, split)
+        export_cases(built.candidates, folder, ExportFormat.RELEASED, built.candidates_gold, split)
         take_in(tmp_path, folder, split=split)
-        expected = (built.benchmark / f"{split.value}.jsonl").read_bytes()
+        expected = (built.candidates / f"{split.value}.jsonl").read_bytes()
         assert (tmp_path / f"data/imported/mine/{split.value}.jsonl").read_bytes() == expected
         for before, after in zip(
-            read_jsonl(built.gold / f"{split.value}.jsonl", Gold), golds(tmp_path, split=split), strict=True
+            read_jsonl(built.candidates_gold / f"{split.value}.jsonl", Gold), golds(tmp_path, split=split), strict=True
         ):
             kept = ("case_id", "factual_status", "target_claim", "error_type", "image_origin")
             assert [getattr(before, name) for name in kept] == [getattr(after, name) for name in kept]
-    assets = tree(built.benchmark / "assets")
+    assets = tree(built.candidates / "assets")
     assert assets == tree(tmp_path / "data/imported/mine/assets")
 
 
@@ -107,6 +107,9 @@ def test_the_released_layout_is_images_and_metadata(tmp_path: Path) -> None:
         "image_origin": "unknown",
         "id": "7",
         "original_path": "0.png",
+        "route": "imported",
+        "style": "imported",
+        "split": "test",
     }
 
 
