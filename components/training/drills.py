@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 WARMUP_STEPS = 20
 LONGEST_GAP = 24
+GROWING_SHARE = 0.6
+"""Of the long steps: over these, sequences grow to their full length."""
 CHANGED_SHARE = 0.6
 """Of the words in a value that differs."""
 
@@ -90,13 +92,18 @@ def drill_batch(step: int, words: Vocabulary, params: DrillParams) -> Batch:
     """The sequences of a 0-based step, which with the seed determines them.
 
     First copies alone, then mostly comparisons, then both over the length of an episode: what was learned within a
-    hundred tokens does not hold among five hundred.
+    hundred tokens does not hold among five hundred. Sequences grow to that length little by little, since a student
+    that is put before long ones at once may forget how to compare.
     """
     generator = np.random.default_rng([params.seed, step])
     rows, gap = params.batch_size, int(generator.integers(0, LONGEST_GAP))
-    if step >= params.copy_steps + params.compare_steps:
-        rows = max(3, rows * (2 * params.length + LONGEST_GAP) // params.long_length)
-        gap = max(0, params.long_length - 2 * params.length)
+    long_step = step - params.copy_steps - params.compare_steps
+    if long_step >= 0:
+        short = 2 * params.length + LONGEST_GAP
+        grown = min(1.0, (long_step + 1) / (GROWING_SHARE * params.long_steps))
+        length = round(short + grown * max(0, params.long_length - short))
+        rows = max(3, rows * short // length)
+        gap = length - 2 * params.length
     compares = 0 if step < params.copy_steps else rows * 2 // 3
     told_twice, copied = _copies(rows - compares, words, params.length, gap, generator, reworded=compares > 0)
     pairs, judged = _comparisons(compares, told_twice.shape[1], words, generator)
