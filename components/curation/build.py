@@ -5,6 +5,8 @@ from pydantic import BaseModel
 from components.config.paths import Paths
 from components.config.schema import Params
 from components.curation.benchmark import Screening, SplitCounts, make_cases, portraits, read_facts
+from components.curation.leakage import require_no_leaks
+from components.curation.pixels import PixelCheck, check_pixels_of
 from components.curation.screen import Screen
 from components.curation.web import write_web
 from components.records.case import Split
@@ -30,6 +32,8 @@ class BenchmarkSummary(BaseModel):
 
     splits: dict[Split, SplitCounts]
     screening: Screening
+    pixels: PixelCheck | None
+    """Whether verdicts can be told from pixels alone; None for a benchmark too small to learn from."""
 
 
 def build_world(params: Params, paths: Paths) -> WorldSummary:
@@ -58,7 +62,7 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
     since printed text that was read once is in the cache.
 
     Raises:
-        EviflowError: the world is not built.
+        EviflowError: the world is not built, or what was built from it leaks.
 
     """
     facts = read_facts(paths.facts)
@@ -69,8 +73,10 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
             cases, golds = screened.of(split)
             write_jsonl(folder / f"{split.value}.jsonl", cases)
             write_jsonl(private / f"{split.value}.jsonl", golds)
+        require_no_leaks(folder, private)
+        pixels = check_pixels_of(folder, private)
     summary = BenchmarkSummary(
-        splits={split: screened.counts(split) for split in Split}, screening=screened.screening()
+        splits={split: screened.counts(split) for split in Split}, screening=screened.screening(), pixels=pixels
     )
     write_json(paths.metrics / "benchmark.json", summary)
     return summary
