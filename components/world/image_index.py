@@ -126,8 +126,7 @@ class ImageIndex:
         thumb = query.thumb
         wholes = [self._likeness(thumb, _WHOLES).max(axis=1), -self._layout_apart(thumb), -self._differing(query.phash)]
         positions = np.unique(np.concatenate([_highest(values) for values in wholes]))
-        stored = self._thumbs[positions]
-        yield positions, np.min([_distances(thumb, stored, place) for place in _WHOLES], axis=0)
+        yield positions, _whole_distances(thumb, self._thumbs[positions])
         for windows in _KINDS[1:]:
             likeness = self._likeness(thumb, windows)
             positions = _highest(likeness.max(axis=1))
@@ -190,11 +189,16 @@ def _pooled(frames: NDArray[np.float32]) -> NDArray[np.float32]:
     return cells.reshape(count, -1, channels)
 
 
-def _distances(thumb: Thumbs, stored: Thumbs, place: _Place) -> Layouts:
+def _whole_distances(thumb: Thumbs, stored: Thumbs) -> Layouts:
     """How far stored pictures are as wholes, (pictures,): by their layout, or by appearance where there is none."""
-    rows = place.rows
-    layout, faint = _layout_distances(colours(thumb)[rows], colours(stored)[:, rows])
-    return np.where(faint, _unlikeness(thumb[rows], stored[:, rows]), layout)
+    ours, theirs = colours(thumb), colours(stored)
+    nearest = np.full(len(stored), np.inf, np.float32)
+    for place in _WHOLES:
+        rows = place.rows
+        layout, faint = _layout_distances(ours[rows], theirs[:, rows])
+        distances = np.where(faint, _unlikeness(thumb[rows], stored[:, rows]), layout) if faint.any() else layout
+        nearest = np.minimum(nearest, distances)
+    return nearest
 
 
 def _window_distances(thumb: Thumbs, stored: Thumbs, places: Sequence[_Place]) -> Layouts:
