@@ -5,6 +5,8 @@ from pydantic import BaseModel
 from components.config.paths import Paths
 from components.config.schema import Params
 from components.curation.benchmark import SplitCounts, make_cases, read_facts
+from components.curation.leakage import require_no_leaks
+from components.curation.pixels import PixelCheck, check_pixels_of
 from components.curation.references import References
 from components.curation.screen import Screen
 from components.curation.web import write_web
@@ -33,6 +35,8 @@ class BenchmarkSummary(BaseModel):
     splits: dict[Split, SplitCounts]
     screening: Screening
     screening_by_split: dict[Split, Screening]
+    pixels: PixelCheck | None
+    """Whether verdicts can be told from pixels alone; None for a benchmark too small to learn from."""
 
 
 def build_world(params: Params, paths: Paths) -> WorldSummary:
@@ -63,7 +67,7 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
     since printed text that was read once is in the cache.
 
     Raises:
-        EviflowError: the world is not built.
+        EviflowError: the world is not built, or what was built from it leaks.
 
     """
     facts = read_facts(paths.facts)
@@ -74,10 +78,13 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
             cases, golds = screened.of(split)
             write_jsonl(folder / f"{split.value}.jsonl", cases)
             write_jsonl(private / f"{split.value}.jsonl", golds)
+        require_no_leaks(folder, private)
+        pixels = check_pixels_of(folder, private)
     summary = BenchmarkSummary(
         splits={split: screened.counts(split) for split in Split},
         screening=screened.screening(),
         screening_by_split={split: screened.screening(split) for split in Split},
+        pixels=pixels,
     )
     write_json(paths.metrics / "benchmark.json", summary)
     return summary

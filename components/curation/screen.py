@@ -3,20 +3,13 @@
 from collections.abc import Iterator
 from enum import StrEnum
 
-import imagehash
-import numpy as np
-from numpy.typing import NDArray
-
+from components.curation.duplicates import Duplicates, Looks, looks
 from components.curation.references import References
 from components.curation.render import Candidate
 from components.records.case import ErrorType, Split
 from components.tools import vision
 from components.tools.ocr import OcrEngine
 from components.world.entities import Person
-
-_HASH_SIDE = 16
-_NEAR = 6
-"""Pictures whose perceptual hashes (256 bits) differ in at most so many bits are duplicates."""
 
 
 class Reason(StrEnum):
@@ -55,16 +48,17 @@ class Screen:
     def __init__(self, ocr: OcrEngine, references: References) -> None:
         self._ocr = ocr
         self._references = references
-        self._hashes: dict[Split, list[NDArray[np.bool_]]] = {split: [] for split in Split}
+        self._taken, self._splits = Duplicates(), list[Split]()
 
     def reasons(self, candidate: Candidate) -> list[Reason]:
         """Everything that speaks against a candidate; one without any is taken, and later ones are held against it."""
-        bits = imagehash.phash(candidate.image, hash_size=_HASH_SIDE).hash.ravel()
-        found = [*self._seen(candidate), *self._duplicates(candidate.plan.event.split, bits)]
+        split, seen = candidate.plan.event.split, looks(candidate.image)
+        found = [*self._seen(candidate), *self._duplicates(split, seen)]
         if not found:
             found = list(self._read(candidate))
         if not found:
-            self._hashes[candidate.plan.event.split].append(bits)
+            self._taken.add(seen)
+            self._splits.append(split)
         return found
 
     def _read(self, candidate: Candidate) -> Iterator[Reason]:
@@ -112,10 +106,9 @@ class Screen:
             return False
         return scene[0] in (None, not recirculated) and scene[1] in (None, recirculated)
 
-    def _duplicates(self, split: Split, bits: NDArray[np.bool_]) -> Iterator[Reason]:
-        for other, hashes in self._hashes.items():
-            if hashes and np.count_nonzero(np.stack(hashes) != bits, axis=1).min() <= _NEAR:
-                yield Reason.DUPLICATE_WITHIN if other is split else Reason.DUPLICATE_ACROSS
+    def _duplicates(self, split: Split, seen: Looks) -> Iterator[Reason]:
+        for other in sorted({self._splits[at] for at in self._taken.of(seen)}):
+            yield Reason.DUPLICATE_WITHIN if other is split else Reason.DUPLICATE_ACROSS
 
 
 def _signs_clear(candidate: Candidate) -> bool:

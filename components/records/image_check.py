@@ -71,7 +71,7 @@ def clean_picture(file: IO[bytes], name: str) -> bytes:
     if ready:
         file.seek(0)
         data = file.read()
-        if _holds_pixels_only(data):
+        if holds_pixels_only(data):
             return data
     return _encode(image, name)
 
@@ -123,7 +123,7 @@ def _too_large(name: str, size: tuple[int, int] | None = None) -> PictureError:
     return PictureError(PictureFault.TOO_LARGE, sentence)
 
 
-def _holds_pixels_only(data: bytes) -> bool:
+def holds_pixels_only(data: bytes) -> bool:
     """Whether a PNG has no chunk besides its pixels, and nothing behind them: Pillow passes over private chunks."""
     position = 8
     while position + 8 <= len(data):

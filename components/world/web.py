@@ -75,7 +75,7 @@ class Web:
     @cached_property
     def looks(self) -> ImageIndex:
         """Over the pictures themselves."""
-        return ImageIndex([picture.sha256 for picture in self.pictures], self.read, self.cache)
+        return ImageIndex.over([picture.sha256 for picture in self.pictures], self.read, self.cache)
 
     def build(self) -> "Web":
         """Build every index now, so that no request waits for it."""

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
 from components.records.web import Page, WebPicture
-from components.world.image_index import Features, features
+from components.world.image_features import Features, features
 from components.world.search_index import snippet
 from components.world.vendors.uploads import UploadShelf
 from components.world.web import REACH, Web, host_of

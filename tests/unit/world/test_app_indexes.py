@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from components.world import image_index
-from components.world.image_index import ImageIndex, features
+from components.world import image_features
+from components.world.image_features import features
+from components.world.image_index import ImageIndex
 from components.world.search_index import TextIndex, snippet, words
 from components.world.web import REACH, address, host_of
 
@@ -43,30 +44,30 @@ def test_a_snippet_shows_the_words_that_were_searched() -> None:
 
 def test_features_are_kept_by_hash_between_processes(tmp_path: Path, drawn: Callable[..., bytes]) -> None:
     pictures = {f"{number:064d}": drawn(number) for number in range(5)}
-    first = ImageIndex(list(pictures), pictures.__getitem__, tmp_path)
+    first = ImageIndex.over(list(pictures), pictures.__getitem__, tmp_path)
 
     def unread(digest: str) -> bytes:
         raise AssertionError(f"{digest} is read again")
 
-    again = ImageIndex(list(pictures), unread, tmp_path)
+    again = ImageIndex.over(list(pictures), unread, tmp_path)
     query = features(drawn(2))
-    assert (first.distances(query) == again.distances(query)).all()
+    assert first.search(query, 5, 1.0) == again.search(query, 5, 1.0)
     assert again.search(query, 3, REACH)[0].position == 2
     more = {**pictures, "f" * 64: drawn(9)}
-    extended = ImageIndex(list(more), more.__getitem__, tmp_path)
+    extended = ImageIndex.over(list(more), more.__getitem__, tmp_path)
     assert extended.search(features(drawn(9)), 1, REACH)[0].position == 5
     assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_an_equal_picture_is_at_distance_nought_and_an_empty_one_far(drawn: Callable[..., bytes]) -> None:
-    index = ImageIndex(["a"], {"a": drawn(1)}.__getitem__)
+    index = ImageIndex([features(drawn(1))])
     assert index.search(features(drawn(1)), 1, REACH)[0].distance == pytest.approx(0, abs=1e-6)
-    assert index.distances(features(drawn(1, shapes=0)))[0] > REACH
-    assert ImageIndex([], {}.__getitem__).search(features(drawn(1)), 3, REACH) == []
+    assert index.search(features(drawn(1, shapes=0)), 1, REACH) == []
+    assert ImageIndex([]).search(features(drawn(1)), 3, REACH) == []
 
 
 def test_the_version_of_the_features_names_their_file() -> None:
-    assert image_index.VERSION in image_index._cache_file(Path("x")).name
+    assert image_features.VERSION in image_features.cache_file(Path("x")).name
 
 
 def test_spellings_of_one_address_are_one() -> None:
