@@ -60,7 +60,7 @@ def _plan_split(facts: Facts, params: BenchmarkParams, split: Split) -> list[Cas
     per_event = params.images_per_event
     labels = _spread(rng, quotas(total, params.supported_share), allowed, per_event)
     found_by_looks = [slot for slot in range(total) if _can_be_untitled(events[slot // per_event], labels[slot])]
-    untitled = set(rng.sample(found_by_looks, min(len(found_by_looks), round(params.untitled_share * total))))
+    untitled = _untitled(rng, labels, found_by_looks, params.untitled_share)
     order = rng.sample(range(total), total)
     return [
         CasePlan(
@@ -72,6 +72,16 @@ def _plan_split(facts: Facts, params: BenchmarkParams, split: Split) -> list[Cas
         )
         for number, slot in enumerate(order)
     ]
+
+
+def _untitled(rng: random.Random, labels: Sequence[Label], open_to: Sequence[int], share: float) -> set[int]:
+    """Slots without a title: the same share of faithful and of altered pictures, so that its lack tells nothing."""
+    chosen: set[int] = set()
+    for faithful in (True, False):
+        slots = [slot for slot in open_to if (labels[slot] is None) is faithful]
+        wanted = round(share * sum((label is None) is faithful for label in labels))
+        chosen.update(rng.sample(slots, min(len(slots), wanted)))
+    return chosen
 
 
 def _can_be_untitled(event: Event, label: Label) -> bool:

@@ -1,11 +1,14 @@
 """The small JSON reports of data stages as metrics."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from components.config.paths import Paths
 from components.storage.dvc import Out
+
+_OTHER = re.compile(r"[^\w./ -]")
 
 
 def report_metrics(paths: Paths, stage: str, made: Sequence[Out]) -> dict[str, float]:
@@ -23,4 +26,4 @@ def _numbers(prefix: str, value: Any) -> Iterator[tuple[str, float]]:
             yield from _numbers(f"{prefix}/{key}", inner)
     elif isinstance(value, int | float):
         # MLflow takes few characters in a key; a reason such as `judge:not_seen` has another.
-        yield prefix.replace(":", "."), float(value)
+        yield _OTHER.sub(".", prefix), float(value)

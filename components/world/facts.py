@@ -19,6 +19,7 @@ T = TypeVar("T")
 COUNTS = range(3, 13)
 """How many objects an event, or an altered picture of it, can have."""
 
+_NEAR_COUNT = 4
 _TWIN_SHARE = 0.5
 _OTHER_YEAR = 0.2
 _UNPHOTOGRAPHED_SHARE = 0.4
@@ -124,7 +125,7 @@ def _editions(rng: random.Random, pool: names.NamePool, cast: _Cast, index: int,
     hosts = _sample(rng, _from(cast.people, index), editions + 1)
     venues = _sample(rng, _from(cast.places, index), editions + 1)
     values = cast.deck.values(index, rng, hosts, editions + 1)
-    counts = _counts(rng, editions)
+    *counts, wrong_count = _counts(rng, editions)
     title, kind = pool.title(), rng.choice(KINDS)
     twin = near_misses > 0 and rng.random() < _TWIN_SHARE
     if twin:
@@ -134,7 +135,7 @@ def _editions(rng: random.Random, pool: names.NamePool, cast: _Cast, index: int,
         date=_decoy_date(rng, dates, years[-1]),
         venue=venues[-1],
         host_id=hosts[-1].person_id,
-        count=rng.choice([n for n in COUNTS if 1 <= abs(n - counts[0]) <= 4 and n not in counts]),
+        count=wrong_count,
         detail=values[-1],
     )
     for at in range(editions):
@@ -144,7 +145,7 @@ def _editions(rng: random.Random, pool: names.NamePool, cast: _Cast, index: int,
         yield _event(
             rng,
             cast,
-            event_id=f"{cast.split.value}-{index:04d}-{at}",
+            event_id=f"{cast.split.value}-event-{index:04d}-{at}",
             title=title if same_name else pool.title_like(title, rng) or pool.title(),
             date=dates[at],
             venue=venues[at],
@@ -152,7 +153,7 @@ def _editions(rng: random.Random, pool: names.NamePool, cast: _Cast, index: int,
             kind=kind,
             count=counts[like],
             detail=Detail(attribute=cast.deck.attribute(index), value=values[like % (len(values) - 1)]),
-            edition_of=f"{cast.split.value}-{index:04d}-0" if at else None,
+            edition_of=f"{cast.split.value}-event-{index:04d}-0" if at else None,
             is_twin=is_twin,
             decoys=None if at else decoys,
         )
@@ -165,9 +166,13 @@ def _sample(rng: random.Random, values: list[T], count: int) -> list[T]:
 
 
 def _counts(rng: random.Random, editions: int) -> list[int]:
-    """Counts of the editions, few enough different ones to leave room for a decoy near the first."""
-    chosen = rng.sample(COUNTS, min(editions, 4))
-    return [chosen[index % len(chosen)] for index in range(editions)]
+    """Counts of the editions, then the decoy's, which is near the first.
+
+    First and decoy are drawn as a pair, so that neither is more often a middling number than the other.
+    """
+    first, decoy = rng.choice([(n, m) for n in COUNTS for m in COUNTS if 1 <= abs(n - m) <= _NEAR_COUNT])
+    others = rng.sample([n for n in COUNTS if n not in (first, decoy)], min(editions - 1, 4))
+    return [first, *(others[at % len(others)] for at in range(editions - 1)), decoy]
 
 
 def _date(rng: random.Random, year: int) -> str:

@@ -255,5 +255,5 @@ def test_a_leak_fails_with_the_item_in_the_message(release: Release, tmp_path: P
 @pytest.mark.slow
 def test_the_built_benchmark_has_no_leaks(small_benchmark: tuple[Paths, BenchmarkSummary]) -> None:
     paths, _ = small_benchmark
-    leaks: list[Leak] = find_leaks(paths.benchmark, paths.gold)
+    leaks: list[Leak] = find_leaks(paths.candidates, paths.candidates_gold)
     assert leaks == []
