@@ -17,6 +17,7 @@ from components.errors import EviflowError
 from components.progress import track
 from components.records.case import Case, ErrorType, Gold, Split, Verdict
 from components.records.image_bank import ImageBank, asset_path
+from components.records.image_writer import ImageWriter
 from components.world.entities import Facts
 from components.world.store import read_pictures
 
@@ -93,7 +94,7 @@ class Screened:
         )
 
 
-def make_cases(facts: Facts, params: Params, screen: Screen, bank: ImageBank, cache: Path) -> Screened:
+def make_cases(facts: Facts, params: Params, screen: Screen, bank: ImageWriter, cache: Path) -> Screened:
     """Draw and screen every planned case; pictures of those that are taken go into `bank`."""
     plans = plan_cases(facts, params.benchmark)
     result = Screened(planned=len(plans))

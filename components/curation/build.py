@@ -8,7 +8,7 @@ from components.curation.benchmark import Screening, SplitCounts, make_cases, po
 from components.curation.screen import Screen
 from components.curation.web import write_web
 from components.records.case import Split
-from components.records.image_bank import ImageBank
+from components.records.image_writer import new_shards
 from components.storage.atomic import replace_folder, write_json, write_jsonl
 from components.tools.ocr import OcrEngine
 from components.world.facts import build_facts
@@ -64,7 +64,8 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
     facts = read_facts(paths.facts)
     screen = Screen(OcrEngine(params.tools, paths.cache), portraits(facts, paths.web))
     with replace_folder(paths.benchmark) as folder, replace_folder(paths.gold) as private:
-        screened = make_cases(facts, params, screen, ImageBank(folder), paths.cache)
+        with new_shards(folder) as bank:
+            screened = make_cases(facts, params, screen, bank, paths.cache)
         for split in Split:
             cases, golds = screened.of(split)
             write_jsonl(folder / f"{split.value}.jsonl", cases)

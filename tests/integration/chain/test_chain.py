@@ -207,7 +207,7 @@ def test_no_folder_of_file_based_runs_appears(chain: Chain) -> None:
 
 
 def test_the_end_says_where_to_look(chain: Chain) -> None:
-    for part in ("report.html", "make ui", "mlflow ui --backend-store-uri", "try next", "investigate data/evilens_f"):
+    for part in ("report.html", "make ui", "mlflow ui --backend-store-uri", "try next", "investigate test-0"):
         assert part in chain.printed
 
 
