@@ -18,9 +18,9 @@ from components.records.image_shards import FOLDER, STEM
 from components.storage.parquet_shards import ParquetShards
 
 SHARD_BYTES = 96_000_000
-"""No shard is larger. From 100 MiB on DVC uploads to S3 in parts, and what was uploaded in parts has no MD5 there that
+"""No shard is larger. From 100 MiB on DVC uploads to S3 in parts, and what came in parts has no MD5 there that
 `eviflow data verify` could compare."""
-GROUP_ROWS, GROUP_BYTES = 8, 2**19
+GROUP_ROWS, GROUP_BYTES = 4, 2**18
 """To read one picture, the group that it is in is read."""
 _OVERHEAD = 1_000
 """Bytes that a row takes at most besides its picture, its share of the footer included."""
