@@ -96,7 +96,7 @@ class ImageShards:
         paths = sorted(self._folder.glob(f"{STEM}-*-of-*.parquet"))
         if paths and len(paths) != int(paths[-1].stem.rpartition("-")[2]):
             raise EviflowError(
-                f"{self._folder} holds only {len(paths)} of the files {STEM}-*-of-{paths[-1].stem[-5:]}.parquet; "
+                f"{self._folder} has {len(paths)} files, and {paths[-1].name} is not the last of so many; "
                 "run `dvc checkout`, or build or import it again"
             )
         return paths

@@ -159,7 +159,7 @@ def test_a_missing_shard_is_named(tmp_path: Path) -> None:
     names = sorted(files(tmp_path))
     assert len(names) > 2
     (tmp_path / "assets" / names[1]).unlink()
-    with pytest.raises(EviflowError, match=rf"holds only {len(names) - 1} of the files .*; run `dvc checkout`"):
+    with pytest.raises(EviflowError, match=rf"has {len(names) - 1} files, and {names[-1]} is not .*; run `dvc checkout`"):
         ImageBank(tmp_path).read(DIGESTS[0])
 
 
