@@ -7,12 +7,16 @@ import typer
 
 from components.commands.session import Session
 
-EXAMPLE = "Example:\n\n    eviflow investigate photo.png --policy scripted"
+EXAMPLE = """Example:
+
+    eviflow investigate photo.png
+
+    eviflow investigate test-00000 --policy scripted"""
 
 
 def investigate(
     context: typer.Context,
-    image: Annotated[Path, typer.Argument(help="A PNG, JPEG or WEBP picture.")],
+    image: Annotated[Path, typer.Argument(help="A PNG, JPEG or WEBP picture, or the id of a benchmark case.")],
     policy: Annotated[
         str | None, typer.Option(help="scripted, sft or base; the newest trained policy when not given.")
     ] = None,

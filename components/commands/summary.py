@@ -48,17 +48,18 @@ def _places(state: RunState, paths: Paths) -> list[str]:
 
 def _next(paths: Paths) -> list[str]:
     command = _command(paths.root)
-    picture = paths.benchmark.relative_to(paths.root) / _first_picture(paths)
+    case = _first_case(paths)
     return [
         "try next",
-        f"  {command} investigate {picture}",
+        f"  {command} investigate {case}",
+        f"  {command} data show {case} --picture {case}.png",
         "  change a value in params.yaml, `make demo` again, and compare the two runs in MLflow",
     ]
 
 
-def _first_picture(paths: Paths) -> str:
+def _first_case(paths: Paths) -> str:
     with (paths.benchmark / "test.jsonl").open(encoding="utf-8") as file:
-        return str(json.loads(file.readline())["image_path"])
+        return str(json.loads(file.readline())["case_id"])
 
 
 def _command(root: Path) -> str:

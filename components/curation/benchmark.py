@@ -15,7 +15,8 @@ from components.errors import EviflowError
 from components.progress import track
 from components.records.case import Case, ErrorType, Gold, Split, Verdict
 from components.records.funnel import Screening
-from components.records.image_bank import ImageBank, asset_path
+from components.records.image_bank import asset_path
+from components.records.image_writer import ImageWriter
 from components.world.entities import Facts
 
 ATTEMPTS = 4
@@ -86,7 +87,7 @@ class Screened:
         )
 
 
-def make_cases(facts: Facts, params: Params, screen: Screen, bank: ImageBank, cache: Path) -> Screened:
+def make_cases(facts: Facts, params: Params, screen: Screen, bank: ImageWriter, cache: Path) -> Screened:
     """Draw and screen every planned case; pictures of those that are taken go into `bank`."""
     plans = plan_cases(facts, params.benchmark)
     result = Screened()

@@ -12,7 +12,7 @@ from components.curation.screen import Screen
 from components.curation.web import write_web
 from components.records.case import Split
 from components.records.funnel import Screening
-from components.records.image_bank import ImageBank
+from components.records.image_writer import new_shards
 from components.storage.atomic import replace_folder, write_json, write_jsonl
 from components.tools.ocr import OcrEngine
 from components.world.facts import build_facts
@@ -73,7 +73,8 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
     facts = read_facts(paths.facts)
     screen = Screen(OcrEngine(params.tools, paths.cache), References(facts, paths.web))
     with replace_folder(paths.candidates) as folder, replace_folder(paths.candidates_gold) as private:
-        screened = make_cases(facts, params, screen, ImageBank(folder), paths.cache)
+        with new_shards(folder) as bank:
+            screened = make_cases(facts, params, screen, bank, paths.cache)
         for split in Split:
             cases, golds = screened.of(split)
             write_jsonl(folder / f"{split.value}.jsonl", cases)

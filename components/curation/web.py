@@ -6,7 +6,7 @@ from pathlib import Path
 
 from components.config.schema import WorldParams
 from components.progress import track
-from components.records.image_bank import ImageBank
+from components.records.image_writer import ImageWriter, new_shards
 from components.records.web import WebPicture
 from components.world.draw import Scene, draw_portrait, draw_scene, encode_png
 from components.world.entities import Event, Facts, Person
@@ -22,7 +22,8 @@ def write_web(facts: Facts, params: WorldParams, folder: Path) -> tuple[int, int
     """Write every page and picture of the world into `folder`; returns how many of each."""
     pages = list(track(build_pages(facts), "writing", page_count(facts), "pages"))
     total = len(facts.people) + len(facts.photographed)
-    pictures = list(track(_pictures(facts, params, ImageBank(folder)), "drawing", total, "pictures"))
+    with new_shards(folder) as bank:
+        pictures = list(track(_pictures(facts, params, bank), "drawing", total, "pictures"))
     write_pages(folder, pages)
     write_pictures(folder, pictures)
     return len(pages), len(pictures)
@@ -38,7 +39,7 @@ def official_scene(event: Event, facts: Facts, params: WorldParams) -> Scene:
     )
 
 
-def _pictures(facts: Facts, params: WorldParams, bank: ImageBank) -> Iterator[WebPicture]:
+def _pictures(facts: Facts, params: WorldParams, bank: ImageWriter) -> Iterator[WebPicture]:
     for person in facts.people:
         yield _portrait(person, facts.seed, bank)
     for event in facts.photographed:
@@ -54,7 +55,7 @@ def _pictures(facts: Facts, params: WorldParams, bank: ImageBank) -> Iterator[We
         )
 
 
-def _portrait(person: Person, seed: int, bank: ImageBank) -> WebPicture:
+def _portrait(person: Person, seed: int, bank: ImageWriter) -> WebPicture:
     rng = random.Random(f"portrait-{seed}-{person.person_id}")
     style = rng.choice(STYLES_BY_SPLIT[person.split])
     data = encode_png(draw_portrait(person.face, style, rng.randrange(2**31), _PORTRAIT_SIDE))

@@ -90,7 +90,7 @@ def episodes_of(system: System, params: Params, paths: Paths, make_policy: Polic
             return read_episodes(output)
     with work_folder(paths, system.name, key) as folder:
         episodes = _run(system, params, paths, folder, make_policy)
-        copy_pictures(episodes, folder, paths.evaluation)
+        copy_pictures(episodes, ImageBank(folder), ImageBank(paths.evaluation).put)
         write_episodes(output, episodes)
         write_json(marker, Finished(key=key, episodes_sha256=digest_file(output)))
     return episodes

@@ -1,1 +1,1 @@
-"""Typed records that stages exchange. Nothing here reads a file, except `shards` and `image_bank`."""
+"""Typed records that stages exchange. Nothing here reads a file, except `shards` and the image bank."""

@@ -123,7 +123,8 @@ class Case(Record):
 
     case_id: str
     image_path: str
-    """Relative to the benchmark's folder, `assets/sha256/..`; carries no hint of the answer."""
+    """A name by content, `assets/sha256/..`, and no file's: the image bank finds the picture by its hash. It carries no
+    hint of the answer."""
     image_sha256: str
     """Of the image file's bytes, hexadecimal."""
 

@@ -80,7 +80,7 @@ def _check_file(path: Path) -> None:
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name one picture inside it")
     if not path.exists():
-        raise UsageError(f"{path} does not exist; check the path of the picture")
+        raise UsageError(f"{path} does not exist; check the path of the picture, or the id of the case")
     if not path.is_file():
         raise UsageError(f"{path} is not a regular file; name a PNG, JPEG or WEBP picture")
     if path.stat().st_size == 0:

@@ -12,6 +12,7 @@ from components.errors import EviflowError, UsageError
 from components.records.case import Case, ExpertReview, Gold, Split
 from components.records.funnel import Funnel, Screening
 from components.records.image_bank import ImageBank
+from components.records.image_writer import new_shards
 from components.release.report import (
     PanelReport,
     choices_of,
@@ -141,11 +142,12 @@ def _record(gold: Gold, shown: CaseItem, found: Outcome) -> Gold:
 
 
 def _write_cases(paths: Paths, released: Sequence[ReleasedCase], public: Path, private: Path) -> None:
-    candidates, bank = ImageBank(paths.candidates), ImageBank(public)
+    candidates = ImageBank(paths.candidates)
+    with new_shards(public) as bank:
+        for item in released:
+            bank.put(candidates.read(item.case.image_sha256))
     for split in Split:
         chosen = [item for item in released if item.split is split]
-        for item in chosen:
-            bank.put(candidates.read(item.case.image_sha256))
         write_jsonl(public / f"{split.value}.jsonl", [item.case for item in chosen])
         write_jsonl(private / f"{split.value}.jsonl", [item.gold for item in chosen])
 

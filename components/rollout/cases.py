@@ -1,9 +1,11 @@
 """Reading the public half of the benchmark."""
 
+from pathlib import Path
+
 from components.config.paths import Paths
 from components.errors import EviflowError
 from components.records.case import Case, Split
-from components.storage.atomic import read_jsonl
+from components.storage.atomic import iterate_jsonl, read_jsonl
 
 
 def load_cases(paths: Paths, split: Split) -> list[Case]:
@@ -20,3 +22,13 @@ def load_cases(paths: Paths, split: Split) -> list[Case]:
     if not cases:
         raise EviflowError(f"{path} holds no case; build the candidates again with more events")
     return sorted(cases, key=lambda case: case.case_id)
+
+
+def find_case(folder: Path, case_id: str) -> tuple[Split, Case] | None:
+    """The case of that id in a benchmark's public folder, if there is one."""
+    for split in Split:
+        path = folder / f"{split.value}.jsonl"
+        for case in iterate_jsonl(path, Case) if path.exists() else ():
+            if case.case_id == case_id:
+                return split, case
+    return None

@@ -17,6 +17,7 @@ from components.records.conversation import Policy
 from components.records.episode import Episode, Step
 from components.records.image_bank import ImageBank, asset_path
 from components.records.image_check import read_picture
+from components.rollout.cases import find_case
 from components.tools.services import open_services
 
 POLICIES = ("scripted", "sft", "base")
@@ -32,7 +33,7 @@ def investigate(
     """Investigate one picture and return the whole episode.
 
     Args:
-        image: a picture file.
+        image: a picture file, or the id of a case of the benchmark.
         params: all settings.
         paths: the checkout, whose world is searched.
         policy: `scripted`, `sft` or `base`; None takes the newest trained one.
@@ -43,12 +44,23 @@ def investigate(
         EviflowError: the world has not been built.
 
     """
-    data = read_picture(image)
+    data = find_picture(image, paths)
     bank = ImageBank(paths.work / "investigations", also=[paths.benchmark, paths.web])
     digest = bank.put(data)
     case = Case(case_id=f"picture-{digest[:12]}", image_path=asset_path(digest), image_sha256=digest)
     chosen = find_policy(policy, params, paths, bank)
     return asyncio.run(_investigate(case, data, chosen, params, paths, bank, on_step))
+
+
+def find_picture(image: Path, paths: Paths) -> bytes:
+    """A picture ready to be investigated, from a file or, where there is no such file, from the benchmark.
+
+    Raises:
+        UsageError: there is neither, or the file cannot be used.
+
+    """
+    found = None if image.exists() else find_case(paths.benchmark, str(image))
+    return read_picture(image) if found is None else ImageBank(paths.benchmark).read(found[1].image_sha256)
 
 
 def find_policy(name: str | None, params: Params, paths: Paths, bank: ImageBank) -> Policy:

@@ -1,16 +1,15 @@
 """One rollout from start to end: services opened, episodes run, services closed."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from components.config.paths import Paths
 from components.config.schema import Params
 from components.records.conversation import Policy
 from components.records.episode import Episode
-from components.records.image_bank import ImageBank, asset_path
+from components.records.image_bank import ImageBank
 from components.rollout.engine import Job, run_episodes
-from components.storage.atomic import write_bytes
 from components.tools.services import open_services
 
 
@@ -36,13 +35,13 @@ def roll_out(
     return asyncio.run(run())
 
 
-def copy_pictures(episodes: Sequence[Episode], source: Path, target: Path) -> int:
-    """Copy the pictures that `episodes` show and the bank at `source` holds to the bank at `target`; returns how many.
+def copy_pictures(episodes: Sequence[Episode], source: ImageBank, put: Callable[[bytes], str]) -> int:
+    """Give `put` the pictures that `episodes` show and `source` has; returns how many.
 
     Pictures of attempts that did not become an episode stay behind.
     """
     shown = {digest for episode in episodes for item in episode.observations for digest in item.images}
-    own = [name for name in map(asset_path, sorted(shown)) if (source / name).exists()]
-    for name in own:
-        write_bytes(target / name, (source / name).read_bytes())
+    own = [digest for digest in sorted(shown) if digest in source]
+    for digest in own:
+        put(source.read(digest))
     return len(own)

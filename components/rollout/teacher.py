@@ -13,6 +13,7 @@ from components.records.base import Record
 from components.records.case import Split
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
+from components.records.image_writer import new_shards
 from components.records.shards import write_episodes
 from components.rollout.cases import load_cases
 from components.rollout.engine import Job
@@ -68,7 +69,8 @@ def collect_teacher(params: Params, paths: Paths) -> EpisodesSummary:
             title="teacher episodes",
         )
         with replace_folder(paths.episodes) as staging:
-            pictures = copy_pictures(episodes, folder, staging)
+            with new_shards(staging) as bank:
+                pictures = copy_pictures(episodes, ImageBank(folder), bank.put)
             write_episodes(staging / "episodes.parquet", episodes)
     return _summary(episodes, len(cases), pictures)
 

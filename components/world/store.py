@@ -29,7 +29,7 @@ def write_pages(folder: Path, pages: Iterable[Page]) -> Path:
 
 
 def write_pictures(folder: Path, pictures: Iterable[WebPicture]) -> Path:
-    """Write `pictures.parquet` into `folder`, sorted by URL; the pictures themselves are in an image bank there."""
+    """Write `pictures.parquet` into `folder`, sorted by URL; the pictures themselves are in shards there."""
     ordered: list[WebPicture] = sorted(pictures, key=lambda picture: picture.image_url)
     return _write(folder / "pictures.parquet", ordered, _PICTURES)
 

@@ -2,17 +2,17 @@
 
 import json
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import yaml
 
 from components.curation.transfer.released import PRIVATE_FIELDS, ReleasedCase
 from components.records.case import Verdict
+from components.storage.parquet_shards import ParquetShards
 
 SHARD_BYTES = 256_000_000
 """No shard is larger."""
-_GROUP_ROWS = 32
+_GROUP_ROWS, _GROUP_BYTES = 32, 2**24
 _OVERHEAD = 4_000
 """Bytes that a row takes at most besides its picture and its texts; and a shard's footer, per row."""
 _LABELS = [verdict.value for verdict in Verdict]
@@ -54,7 +54,7 @@ def dataset_card(counts: dict[str, int], private: bool) -> str:
     return f"---\n{front}---\n\n# Pictures to be supported or refuted\n\nExported by EviFlow; {holds}.\n\n{listed}\n"
 
 
-class ShardWriter:
+class ShardWriter(ParquetShards):
     """Writes `SPLIT-00000-of-0000N.parquet` files, none larger than `limit`, a group of rows at a time.
 
     Args:
@@ -66,60 +66,15 @@ class ShardWriter:
     """
 
     def __init__(self, folder: Path, split: str, private: bool, limit: int = SHARD_BYTES) -> None:
-        self._folder, self._split, self._private, self._limit = folder, split, private, limit
-        self._schema = _schema(private)
-        self._writer: Any = None
-        self._shards: list[Path] = []
-        self._group: list[dict[str, Any]] = []
-        self._bytes = 0
-        self.rows = 0
-        """Rows so far."""
-
-    def __enter__(self) -> Self:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
-            self._close()
-            for at, path in enumerate(self._shards):
-                path.rename(self._folder / f"{self._split}-{at:05d}-of-{len(self._shards):05d}.parquet")
-        elif self._writer is not None:
-            self._writer.close()
+        options = {"compression": "zstd", "use_dictionary": False}
+        super().__init__(
+            folder, split, _schema(private), limit=limit, group_rows=_GROUP_ROWS, group_bytes=_GROUP_BYTES, **options
+        )
 
     def add(self, item: ReleasedCase) -> None:
         """Write one case."""
         size = len(item.picture) + sum(len(text.encode()) for text in item.private.values()) + _OVERHEAD
-        if self._writer is None or (self._bytes and self._bytes + size > self._limit):
-            self._next()
-        self._bytes += size
-        self._group.append(_row(item))
-        self.rows += 1
-        if len(self._group) == _GROUP_ROWS:
-            self._flush()
-
-    def _next(self) -> None:
-        import pyarrow.parquet as pq
-
-        self._close()
-        self._shards.append(self._folder / f".{self._split}-{len(self._shards)}.parquet")
-        self._writer = pq.ParquetWriter(self._shards[-1], self._schema, compression="zstd", use_dictionary=False)
-        self._bytes = 0
-
-    def _flush(self) -> None:
-        import pyarrow as pa
-
-        if self._group:
-            self._writer.write_table(pa.Table.from_pylist(self._group, schema=self._schema))
-            self._group = []
-
-    def _close(self) -> None:
-        if self._writer is not None:
-            self._flush()
-            self._writer.close()
-            self._writer = None
+        self.append(_row(item), size)
 
 
 def _schema(private: bool) -> Any:

@@ -36,6 +36,7 @@ from components.progress import Progress
 from components.records.case import Case, Split, Verdict
 from components.records.image_bank import ImageBank, asset_path, sha256_hex
 from components.records.image_check import PictureError, PictureFault, clean_picture
+from components.records.image_writer import ImageWriter, new_shards
 from components.storage.atomic import iterate_jsonl, open_synced, remove_leftovers, replace_folder
 
 MAX_WORKERS = 4
@@ -85,7 +86,7 @@ class _Candidate(NamedTuple):
 class _Intake:
     """Takes rows one after another; pictures, which are nearly all of the work, are written anew a few rows ahead."""
 
-    def __init__(self, place: Place, shelf: Shelf, bank: ImageBank | None, refusals: IO[bytes] | None) -> None:
+    def __init__(self, place: Place, shelf: Shelf, bank: ImageWriter | None, refusals: IO[bytes] | None) -> None:
         self._place, self._shelf, self._bank, self._refusals = place, shelf, bank, refusals
 
     def take(self, table: Table, summary: ImportSummary) -> None:
@@ -172,13 +173,13 @@ def import_cases(request: ImportRequest, paths: Paths) -> ImportSummary:
     for folder in (target, private):
         remove_leftovers(folder)  # the checkout is held, so nobody else is writing
     with replace_folder(target) as public, replace_folder(private) as hidden, open_shelf(hidden) as shelf:
-        for other in _other_splits(target, request.split):
-            shelf.remember_other_split(target / f"{other.value}.jsonl")
-            _keep_split(other, target, public, private, hidden)
-        with open_synced(hidden / f"{split}.refused.jsonl") as refusals:
-            _read(place, _Intake(place, shelf, ImageBank(public), refusals), summary)
-        if not summary.imported:
-            raise UsageError(f"no row of {request.source} can be imported: {_mostly(summary)}")
+        with new_shards(public) as bank, open_synced(hidden / f"{split}.refused.jsonl") as refusals:
+            for other in _other_splits(target, request.split):
+                shelf.remember_other_split(target / f"{other.value}.jsonl")
+                _keep_split(other, (target, private), (public, hidden), bank)
+            _read(place, _Intake(place, shelf, bank, refusals), summary)
+            if not summary.imported:
+                raise UsageError(f"no row of {request.source} can be imported: {_mostly(summary)}")
         shelf.write("case", public / f"{split}.jsonl")
         shelf.write("gold", hidden / f"{split}.jsonl")
         shelf.write("source", hidden / f"{split}.sources.jsonl")
@@ -237,17 +238,17 @@ def _other_splits(folder: Path, split: Split) -> list[Split]:
     return [other for other in Split if other is not split and (folder / f"{other.value}.jsonl").exists()]
 
 
-def _keep_split(split: Split, target: Path, public: Path, private: Path, hidden: Path) -> None:
-    """Carry a split over into the new folders, by links to the same files where that is possible."""
-    for case in iterate_jsonl(target / f"{split.value}.jsonl", Case):
-        _link(target / case.image_path, public / case.image_path)
-    _link(target / f"{split.value}.jsonl", public / f"{split.value}.jsonl")
-    for kept in private.glob(f"{split.value}.*"):
-        _link(kept, hidden / kept.name)
+def _keep_split(split: Split, old: tuple[Path, Path], new: tuple[Path, Path], bank: ImageWriter) -> None:
+    """Carry a split over: its pictures into the new bank, its public and private files by links where that can be."""
+    pictures = ImageBank(old[0])
+    for case in iterate_jsonl(old[0] / f"{split.value}.jsonl", Case):
+        bank.put(pictures.read(case.image_sha256))
+    for source, target in zip(old, new, strict=True):
+        for kept in source.glob(f"{split.value}.*"):
+            _link(kept, target / kept.name)
 
 
 def _link(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.link(source, target)
     except OSError:  # a file system without links

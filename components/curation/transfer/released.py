@@ -8,7 +8,7 @@ from typing import NamedTuple
 from components.curation.transfer.rows import Source
 from components.errors import EviflowError, UsageError
 from components.records.case import Case, Gold, Split
-from components.records.image_bank import ImageBank, sha256_hex
+from components.records.image_bank import ImageBank
 from components.storage.atomic import iterate_jsonl, read_jsonl
 
 PUBLISHED_FIELDS = ("split", "label", "claim", "category", "family", "route", "style", "provenance", "image_origin")
@@ -68,10 +68,8 @@ class Release:
         gold, sources = self._gold(split), self._sources(split)
         bank = ImageBank(self._folder)
         for case in iterate_jsonl(self._folder / f"{split.value}.jsonl", Case):
-            picture = bank.read(case.image_sha256)
-            if sha256_hex(picture) != case.image_sha256:
-                raise EviflowError(f"{case.image_path} in {self._folder} is damaged; import or build it again")
-            yield ReleasedCase(case, picture, self._fields(case.case_id, split, gold, sources))
+            fields = self._fields(case.case_id, split, gold, sources)
+            yield ReleasedCase(case, bank.read(case.image_sha256), fields)
 
     def _gold(self, split: Split) -> dict[str, Gold]:
         if self._private is None:

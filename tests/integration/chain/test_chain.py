@@ -222,7 +222,7 @@ def test_the_end_says_where_to_look(chain: Chain) -> None:
         "make ui",
         "mlflow ui --backend-store-uri",
         "try next",
-        "investigate data/evilens_f",
+        "investigate test-0",
     ):
         assert part in chain.printed
 

@@ -14,7 +14,7 @@ from components.records.image_bank import ImageBank
 from components.rollout.cases import load_cases
 from components.rollout.investigate import find_policy, investigate
 from components.rollout.show import StepPrinter
-from components.storage.atomic import read_jsonl
+from components.storage.atomic import read_jsonl, write_bytes
 
 pytestmark = pytest.mark.slow
 
@@ -22,9 +22,9 @@ pytestmark = pytest.mark.slow
 def picture_of(paths: Paths, tmp_path: Path) -> tuple[Path, Gold]:
     """A test picture under a name that tells nothing, and what is true of it."""
     case: Case = load_cases(paths, Split.TEST)[0]
-    copied = shutil.copy(paths.benchmark / case.image_path, tmp_path / "picture.png")
+    copied = write_bytes(tmp_path / "picture.png", ImageBank(paths.benchmark).read(case.image_sha256))
     gold = {item.case_id: item for item in read_jsonl(paths.gold / "test.jsonl", Gold)}
-    return Path(copied), gold[case.case_id]
+    return copied, gold[case.case_id]
 
 
 def test_the_steps_come_one_by_one_and_then_the_episode(params: Params, paths: Paths, tmp_path: Path) -> None:
@@ -46,6 +46,16 @@ def test_the_steps_come_one_by_one_and_then_the_episode(params: Params, paths: P
     assert "perceive_scene()" in output.getvalue()
     assert episode.report.verdict.value in output.getvalue()
     assert all(name in output.getvalue() for name in episode.report.cited)
+
+
+def test_a_case_is_investigated_by_its_id(params: Params, paths: Paths, tmp_path: Path) -> None:
+    picture, _ = picture_of(paths, tmp_path)
+    case = load_cases(paths, Split.TEST)[0]
+    named, found = (investigate(name, params, paths, "scripted") for name in (Path(case.case_id), picture))
+    assert named.case == found.case
+    assert named.report == found.report
+    with pytest.raises(UsageError, match="test-99999 does not exist"):
+        investigate(Path("test-99999"), params, paths, "scripted")
 
 
 def test_a_photograph_in_another_form_can_be_investigated(params: Params, paths: Paths, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def test_the_teacher_works_without_the_private_files_and_its_episodes_are_whole(
     shown = {digest for episode in episodes for item in episode.observations for digest in item.images}
     assert shown
     assert all(digest in bank for digest in shown)
+    assert {path.suffix for path in paths.episodes.rglob("*") if path.is_file()} == {".parquet"}
     assert not (paths.work / "rollouts/episodes").exists(), "unfinished work is gone when its outputs are in place"
 
     review = review_episodes(params, paths)

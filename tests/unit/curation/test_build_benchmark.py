@@ -12,7 +12,7 @@ from components.config.schema import Params
 from components.curation.build import BenchmarkSummary, build_benchmark
 from components.errors import EviflowError
 from components.records.case import DECISIVE_ATTRIBUTE, Attribute, Case, Construction, ErrorType, Gold, Split, Verdict
-from components.records.image_bank import sha256_hex
+from components.records.image_bank import ImageBank, sha256_hex
 from components.storage.atomic import read_jsonl
 from components.tools import vision
 from components.world.details import DETAILS
@@ -63,7 +63,7 @@ def test_the_funnel_adds_up(small_benchmark: Built) -> None:
 def test_the_public_row_shows_only_the_picture(small_benchmark: Built) -> None:
     paths, _ = small_benchmark
     for case, _ in every(paths):
-        data = (paths.candidates / case.image_path).read_bytes()
+        data = ImageBank(paths.candidates).read(case.image_sha256)
         assert sha256_hex(data) == case.image_sha256
         picture = Image.open(io.BytesIO(data))
         picture.load()
@@ -118,7 +118,7 @@ def test_both_kinds_of_event_are_pictured(small_benchmark: Built) -> None:
 def test_the_picture_shows_what_gold_says(small_benchmark: Built) -> None:
     paths, _ = small_benchmark
     for case, gold in every(paths):
-        picture = Image.open(paths.candidates / case.image_path)
+        picture = ImageBank(paths.candidates).open(case.image_sha256)
         shown = {check.attribute: check.depicted for check in gold.checks}
         assert str(vision.count_kind(picture, gold.object_kind)) == shown[Attribute.COUNT]
 
@@ -159,10 +159,10 @@ def test_equal_parameters_give_equal_bytes(small_params: Params, small_benchmark
 
 
 def test_pixel_statistics_do_not_tell_the_verdict(small_benchmark: Built) -> None:
-    paths, _ = small_benchmark
+    bank = ImageBank(small_benchmark[0].candidates)
     sizes: dict[Verdict, set[tuple[int, int]]] = {verdict: set() for verdict in Verdict}
-    for case, gold in every(paths):
-        sizes[gold.factual_status].add(np.asarray(Image.open(paths.candidates / case.image_path)).shape[:2])
+    for case, gold in every(small_benchmark[0]):
+        sizes[gold.factual_status].add(np.asarray(bank.open(case.image_sha256)).shape[:2])
     assert sizes[Verdict.SUPPORTED] == sizes[Verdict.REFUTED] == {(240, 320)}
 
 

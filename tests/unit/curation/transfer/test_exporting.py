@@ -1,4 +1,3 @@
-import io
 import json
 import os
 import subprocess
@@ -13,8 +12,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
-from transfer_samples import cases, golds, picture, take_in, tree, user_folder
+from transfer_samples import cases, flip, golds, picture, take_in, tree, user_folder
 
 from components.config.paths import Paths
 from components.curation.build import BenchmarkSummary
@@ -24,6 +22,7 @@ from components.curation.transfer.mapping import Field, FieldMap, FieldRule
 from components.curation.transfer.released import Release
 from components.errors import EviflowError, UsageError
 from components.records.case import Gold, Split
+from components.records.image_bank import ImageBank
 from components.storage.atomic import read_jsonl
 
 words = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -155,9 +154,9 @@ def test_a_damaged_picture_or_another_gold_ends_an_export_and_leaves_nothing(tmp
         export(tmp_path, tmp_path / "out", private=tmp_path)
     with pytest.raises(UsageError, match=r"neither train\.jsonl nor test\.jsonl"):
         export_cases(tmp_path / "photos-test", tmp_path / "out", ExportFormat.RELEASED)
-    stored = tmp_path / "data/imported/mine" / cases(tmp_path)[0].image_path
-    stored.write_bytes(picture(9))
-    with pytest.raises(EviflowError, match="is damaged"):
+    (stored,) = (tmp_path / "data/imported/mine/assets").iterdir()
+    flip(stored, stored.read_bytes().index(b"IDAT") + 40)
+    with pytest.raises(EviflowError, match=f"picture {cases(tmp_path)[0].image_sha256} in .* is damaged"):
         export(tmp_path, tmp_path / "out")
     assert not [path.name for path in tmp_path.iterdir() if "out" in path.name]
 
@@ -205,7 +204,7 @@ def test_the_datasets_library_reads_what_was_exported(tmp_path: Path) -> None:
     assert [row["claim"] for row in found["rows"]["train"]] == ["Été"]
     expected = []
     for case, gold in zip(cases(tmp_path), golds(tmp_path), strict=True):
-        shown = Image.open(io.BytesIO((tmp_path / "data/imported/mine" / case.image_path).read_bytes()))
+        shown = ImageBank(tmp_path / "data/imported/mine").open(case.image_sha256)
         label = ["supported", "refuted"].index(gold.factual_status.value)
         expected.append((case.case_id, label, gold.target_claim, [list(shown.size), list(shown.getpixel((3, 4)))]))
     rows = found["rows"]["test"]

@@ -38,8 +38,9 @@ from components.curation.transfer.refusals import SHOWN
 from components.errors import UsageError
 from components.evaluation.gold import load_gold
 from components.records.case import ErrorType, Split, Verdict
-from components.records.image_bank import sha256_hex
+from components.records.image_bank import ImageBank
 
+SHARD = "imported/mine/assets/pictures-00000-of-00001.parquet"
 GOOD = {"image": "good.png", "label": "real", "id": "good"}
 
 
@@ -162,8 +163,11 @@ def test_the_other_split_is_kept_and_not_repeated(tmp_path: Path) -> None:
     before = tree(tmp_path / "data")
     take_in(tmp_path, test)
     after = tree(tmp_path / "data")
-    assert before.items() <= after.items()
+    assert {name for name, content in before.items() if after.get(name) != content} == {SHARD}
     assert refused_lines(tmp_path) == {1: "duplicate_id"}
+    bank = ImageBank(tmp_path / "data/imported/mine")
+    kept = [*cases(tmp_path, split="train"), *cases(tmp_path)]
+    assert [bank.read(case.image_sha256) for case in kept] == [picture(0), picture(1)]
     assert (len(cases(tmp_path, split="train")), len(cases(tmp_path))) == (1, 1)
 
 
@@ -221,11 +225,11 @@ def test_nothing_private_is_public(tmp_path: Path, kind: str) -> None:
     row = {"image": name, "label": "fake", "claim": secret.decode(), "source": secret.decode(), "id": secret.decode()}
     take_in(tmp_path, user_folder(tmp_path / "photos", [row], {name: data}))
     public = tree(tmp_path / "data/imported/mine")
+    assert {f"imported/mine/{name}" for name in public} == {SHARD, "imported/mine/test.jsonl"}
     assert not [path for path, content in public.items() if secret in content or "GALA" in path]
     assert not [path for path, content in public.items() if path.endswith(".jsonl") and b"refuted" in content]
     (case,) = cases(tmp_path)
-    stored = public[case.image_path]
-    assert sha256_hex(stored) == case.image_sha256
+    stored = ImageBank(tmp_path / "data/imported/mine").read(case.image_sha256)
     shown = Image.open(io.BytesIO(stored))
     assert (shown.format, shown.mode, shown.info) == ("PNG", "RGB", {})
 
@@ -341,7 +345,7 @@ def test_a_killed_import_leaves_nothing_and_the_next_one_cleans_up(tmp_path: Pat
     argv = [sys.executable, "-m", "components.cli", "--root", tmp_path, "data", "import", folder, "--into", "mine"]
     child = subprocess.Popen(argv, cwd=Path(__file__).parents[4], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     staging = tmp_path / "data/imported"
-    while not list(staging.glob(".mine.*.tmp/assets/sha256/*/*.png")):
+    while not [path for path in staging.glob(".mine.*.tmp/.pictures.sqlite") if path.stat().st_size > 2_000_000]:
         assert child.poll() is None
         time.sleep(0.02)
     child.send_signal(signal.SIGKILL)

@@ -78,3 +78,10 @@ def refused_lines(root: Path) -> dict[int, str]:
 def tree(folder: Path) -> dict[str, bytes]:
     """Every file under a folder, by its path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def flip(path: Path, at: int) -> None:
+    """Turn one byte of a file over."""
+    data = bytearray(path.read_bytes())
+    data[at] ^= 0xFF
+    path.write_bytes(data)
