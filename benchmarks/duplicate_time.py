@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def lettered(rng: random.Random) -> Scene:
-    return replace(random_scene(rng), title="Harvest Gala", venue="Rowan Hall", date="12 March 2031")
+    return replace(random_scene(rng), title="Harvest Gala", below=("Rowan Hall", "12 March 2031"))
 
 
 def pictures(scenes: list[Scene], seed: int) -> NDArray[np.float64]:
@@ -119,13 +119,15 @@ COPIES: dict[str, Callable[[Image.Image], Image.Image]] = {
 }
 """What a copy may have gone through."""
 
+OTHER_DATE = ("Rowan Hall", "3 May 2032")
+
 SIBLINGS: dict[str, Callable[[Scene, random.Random], Scene]] = {
     "same style, another drawing": lambda scene, rng: replace(scene, seed=rng.randrange(2**31)),
-    "same style, another date": lambda scene, rng: replace(scene, seed=rng.randrange(2**31), date="3 May 2032"),
+    "same style, another date": lambda scene, rng: replace(scene, seed=rng.randrange(2**31), below=OTHER_DATE),
     "same style, another count": lambda scene, rng: replace(
         scene, seed=rng.randrange(2**31), count=rng.choice([n for n in COUNTS if n != scene.count])
     ),
-    "same drawing, another date": lambda scene, rng: replace(scene, date="3 May 2032"),
+    "same drawing, another date": lambda scene, rng: replace(scene, below=OTHER_DATE),
 }
 """Other pictures of an event; none is a copy."""
 

@@ -127,8 +127,7 @@ def drawn_anew(scene: Scene, rng: random.Random) -> Scene:
         scene,
         style=rng.choice([name for name in STYLES if name != scene.style]),
         seed=rng.randrange(2**31),
-        venue="Rowan Hall",
-        date="12 March 2031",
+        below=("Rowan Hall", "12 March 2031"),
         **rng.choice(changes),
     )  # type: ignore[arg-type]
 

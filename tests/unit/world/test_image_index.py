@@ -78,7 +78,7 @@ def test_an_event_drawn_anew_is_found(index: ImageIndex) -> None:
     for seed in range(QUERIES):
         first = scene(seed)
         style = next(style for style in STYLES if style != first.style)
-        anew = replace(first, style=style, seed=seed, count=first.count - 1, venue="Rowan Hall", date="12 March 2031")
+        anew = replace(first, style=style, seed=seed, count=first.count - 1, below=("Rowan Hall", "12 March 2031"))
         assert index.search(features(encode_png(draw_scene(anew))), 3, REACH)[0].position == seed
 
 
