@@ -7,7 +7,9 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from components.config.schema import Params
-from components.curation.plan import CasePlan, plan_cases
+from components.curation.agreement import objection
+from components.curation.plan import CasePlan
+from components.curation.prepare import Prepared
 from components.curation.readahead import reading_ahead
 from components.curation.render import Candidate, gold_record, render
 from components.curation.screen import Reason, Screen
@@ -38,11 +40,11 @@ class Screening(BaseModel):
     drawn: int
     rejected: int
     reasons: dict[Reason, int]
-    """Why candidates were rejected; one may have several reasons."""
+    """Why candidates were rejected, which may have several reasons, and why cases were dropped undrawn."""
     redrawn: int
     """Cases that were kept after a rejection."""
     dropped: int
-    """Cases of which no drawing was taken."""
+    """Cases of which no drawing was taken, or none was made."""
     kept: int
 
 
@@ -90,19 +92,30 @@ class Screened:
         )
 
 
-def make_cases(facts: Facts, params: Params, screen: Screen, bank: ImageBank, cache: Path) -> Screened:
-    """Draw and screen every planned case; pictures of those that are taken go into `bank`."""
-    plans = plan_cases(facts, params.benchmark)
-    result = Screened(planned=len(plans))
+def make_cases(prepared: Prepared, params: Params, screen: Screen, bank: ImageBank, cache: Path) -> Screened:
+    """Draw and screen every planned case; pictures of those that are taken go into `bank`.
+
+    A case whose record the curation agent did not find, or read otherwise than it is, is dropped undrawn.
+    """
+    facts = prepared.facts
+    result = Screened(planned=len(prepared.plans))
+    plans = [plan for plan in prepared.plans if _documented(plan, prepared, result)]
     with reading_ahead(plans, facts, params, cache) as ready:
         for plan in track(ready, "drawing and screening", len(plans), "cases"):
             candidate = _first_taken(plan, facts, params, screen, result)
             if candidate is not None:
                 digest = bank.put(candidate.data)
                 result.cases.append(Case(case_id=plan.case_id, image_path=asset_path(digest), image_sha256=digest))
-                result.golds.append(gold_record(candidate))
+                result.golds.append(gold_record(candidate, prepared.research))
                 result.untitled[plan.event.split] += not plan.titled
     return result
+
+
+def _documented(plan: CasePlan, prepared: Prepared, result: Screened) -> bool:
+    reason = objection(plan, prepared.facts, prepared.research)
+    if reason is not None:
+        result.reasons[reason] += 1
+    return reason is None
 
 
 def _first_taken(plan: CasePlan, facts: Facts, params: Params, screen: Screen, result: Screened) -> Candidate | None:

@@ -5,6 +5,8 @@ from pydantic import BaseModel
 from components.config.paths import Paths
 from components.config.schema import Params
 from components.curation.benchmark import Screening, SplitCounts, make_cases, read_facts
+from components.curation.evidence_check import ensure_documented
+from components.curation.prepare import prepare
 from components.curation.references import References
 from components.curation.screen import Screen
 from components.curation.web import write_web
@@ -59,13 +61,14 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
     since printed text that was read once is in the cache.
 
     Raises:
-        EviflowError: the world is not built.
+        EviflowError: the world is not built, or a page does not say what a gold record cites it for.
 
     """
     facts = read_facts(paths.facts)
     screen = Screen(OcrEngine(params.tools, paths.cache), References(facts, paths.web))
     with replace_folder(paths.benchmark) as folder, replace_folder(paths.gold) as private:
-        screened = make_cases(facts, params, screen, ImageBank(folder), paths.cache)
+        screened = make_cases(prepare(facts, params, paths), params, screen, ImageBank(folder), paths.cache)
+        ensure_documented(screened.golds, params, paths)
         for split in Split:
             cases, golds = screened.of(split)
             write_jsonl(folder / f"{split.value}.jsonl", cases)

@@ -154,6 +154,16 @@ class Check(Record):
         return self.depicted == self.documented
 
 
+class Provenance(Record):
+    """How the evidence of a case was found. Private."""
+
+    queries: tuple[str, ...]
+    """What was searched for, in order."""
+    pages: tuple[str, ...]
+    """Addresses that were opened, in order."""
+    tool_calls: int
+
+
 class Gold(Record):
     """The private answer of one case. Only judges, reviewers and reports may load it."""
 
@@ -180,3 +190,5 @@ class Gold(Record):
     construction: Construction | None = None
     """None for an imported case."""
     image_origin: str = "rendered"
+    provenance: Provenance | None = None
+    """None for an imported case."""
