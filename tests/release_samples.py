@@ -7,7 +7,7 @@ from components.config.paths import Paths
 from components.config.schema import BenchmarkParams, PanelParams, Params, WorldParams
 from components.curation.benchmark import read_facts
 from components.curation.build import build_world
-from components.curation.plan import plan_cases
+from components.curation.prepare import prepare
 from components.curation.render import gold_record, render
 from components.records.case import Case, Gold, Split
 from components.records.funnel import Screening
@@ -32,13 +32,13 @@ def draw_candidates(root: Path) -> Paths:
     """A checkout with 12 training and 8 test candidates."""
     paths = Paths(root)
     build_world(SCRIPTED, paths)
-    facts, bank = read_facts(paths.facts), ImageBank(paths.candidates)
+    prepared, bank = prepare(read_facts(paths.facts), SCRIPTED, paths), ImageBank(paths.candidates)
     rows: dict[Split, list[tuple[Case, Gold]]] = {split: [] for split in Split}
-    for plan in plan_cases(facts, SCRIPTED.benchmark):
-        candidate = render(plan, 0, facts, SCRIPTED.world)
+    for plan in prepared.plans:
+        candidate = render(plan, 0, prepared.facts, SCRIPTED.world)
         digest = bank.put(candidate.data)
         case = Case(case_id=plan.case_id, image_path=asset_path(digest), image_sha256=digest)
-        rows[plan.event.split].append((case, gold_record(candidate)))
+        rows[plan.event.split].append((case, gold_record(candidate, prepared.research)))
     for split, pairs in rows.items():
         write_jsonl(paths.candidates / f"{split.value}.jsonl", [case for case, _ in pairs])
         write_jsonl(paths.candidates_gold / f"{split.value}.jsonl", [gold for _, gold in pairs])

@@ -44,8 +44,15 @@ STAGES: tuple[StageSpec, ...] = (
     StageSpec(
         "benchmark",
         "components.curation.build:build_benchmark",
-        ("world", "benchmark", "tools"),
-        ("components/curation", "components/records", "components/tools", "components/world"),
+        ("world", "benchmark", "tools", "agent"),
+        (
+            "components/agent",
+            "components/curation",
+            "components/policies/reading.py",
+            "components/records",
+            "components/tools",
+            "components/world",
+        ),
         ("data/web", "data/private/facts.json"),
         ("data/candidates", "data/private/candidates"),
         summary="render and alter pictures, screen them, split them",

@@ -7,7 +7,9 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from components.config.schema import Params
-from components.curation.plan import CasePlan, plan_cases
+from components.curation.agreement import objection
+from components.curation.plan import CasePlan
+from components.curation.prepare import Prepared
 from components.curation.readahead import reading_ahead
 from components.curation.render import Candidate, gold_record, render
 from components.curation.screen import Reason, Screen
@@ -87,23 +89,33 @@ class Screened:
         )
 
 
-def make_cases(facts: Facts, params: Params, screen: Screen, bank: ImageWriter, cache: Path) -> Screened:
-    """Draw and screen every planned case; pictures of those that are taken go into `bank`."""
-    plans = plan_cases(facts, params.benchmark)
-    result = Screened()
+def make_cases(prepared: Prepared, params: Params, screen: Screen, bank: ImageWriter, cache: Path) -> Screened:
+    """Draw and screen every planned case; pictures of those that are taken go into `bank`.
+
+    A case whose record the curation agent did not find, or read otherwise than it is, is dropped undrawn.
+    """
+    facts, result = prepared.facts, Screened()
+    plans = [plan for plan in prepared.plans if _documented(plan, prepared, result.tallies[plan.event.split])]
     with reading_ahead(plans, facts, params, cache) as ready:
         for plan in track(ready, "drawing and screening", len(plans), "cases"):
             candidate = _first_taken(plan, facts, params, screen, result.tallies[plan.event.split])
             if candidate is not None:
                 digest = bank.put(candidate.data)
                 result.cases.append(Case(case_id=plan.case_id, image_path=asset_path(digest), image_sha256=digest))
-                result.golds.append(gold_record(candidate))
+                result.golds.append(gold_record(candidate, prepared.research))
                 result.untitled[plan.event.split] += not plan.titled
     return result
 
 
-def _first_taken(plan: CasePlan, facts: Facts, params: Params, screen: Screen, tally: Tally) -> Candidate | None:
+def _documented(plan: CasePlan, prepared: Prepared, tally: Tally) -> bool:
     tally.planned += 1
+    reason = objection(plan, prepared.facts, prepared.research)
+    if reason is not None:
+        tally.reasons[reason] += 1
+    return reason is None
+
+
+def _first_taken(plan: CasePlan, facts: Facts, params: Params, screen: Screen, tally: Tally) -> Candidate | None:
     for attempt in range(ATTEMPTS):
         candidate = render(plan, attempt, facts, params.world)
         tally.drawn += 1

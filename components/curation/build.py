@@ -5,8 +5,10 @@ from pydantic import BaseModel
 from components.config.paths import Paths
 from components.config.schema import Params
 from components.curation.benchmark import SplitCounts, make_cases, read_facts
+from components.curation.evidence_check import ensure_documented
 from components.curation.leakage import require_no_leaks
 from components.curation.pixels import PixelCheck, check_pixels_of
+from components.curation.prepare import prepare
 from components.curation.references import References
 from components.curation.screen import Screen
 from components.curation.web import write_web
@@ -67,14 +69,15 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
     since printed text that was read once is in the cache.
 
     Raises:
-        EviflowError: the world is not built, or what was built from it leaks.
+        EviflowError: the world is not built, a page does not say what a gold record cites it for, or something leaks.
 
     """
     facts = read_facts(paths.facts)
     screen = Screen(OcrEngine(params.tools, paths.cache), References(facts, paths.web))
     with replace_folder(paths.candidates) as folder, replace_folder(paths.candidates_gold) as private:
         with new_shards(folder) as bank:
-            screened = make_cases(facts, params, screen, bank, paths.cache)
+            screened = make_cases(prepare(facts, params, paths), params, screen, bank, paths.cache)
+        ensure_documented(screened.golds, params, paths)
         for split in Split:
             cases, golds = screened.of(split)
             write_jsonl(folder / f"{split.value}.jsonl", cases)

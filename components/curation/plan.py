@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from components.config.schema import BenchmarkParams
-from components.records.case import DECISIVE_ATTRIBUTE, Attribute, ErrorType, Split
+from components.records.case import ErrorType, Split
+from components.world.altering import possible
 from components.world.entities import Event, Facts
 
 Label = ErrorType | None
@@ -39,17 +40,6 @@ def quotas(total: int, supported_share: float) -> dict[Label, int]:
     supported = round(supported_share * total)
     each, left = divmod(total - supported, len(ErrorType))
     return {None: supported, **{kind: each + (index < left) for index, kind in enumerate(ErrorType)}}
-
-
-def possible(event: Event, facts: Facts) -> frozenset[ErrorType]:
-    """The error types that pictures of an event can have.
-
-    Every event has a date, a place, a host and a display, one detail, and perhaps an older event that looks alike.
-    """
-    attributes = {Attribute.DATE, Attribute.VENUE, Attribute.HOST, Attribute.COUNT, event.detail.attribute}
-    if event.event_id in facts.twins:
-        attributes.add(Attribute.PHOTO)
-    return frozenset(kind for kind, attribute in DECISIVE_ATTRIBUTE.items() if attribute in attributes)
 
 
 def _plan_split(facts: Facts, params: BenchmarkParams, split: Split) -> list[CasePlan]:

@@ -15,6 +15,10 @@ from components.world.entities import Person
 class Reason(StrEnum):
     """Why a candidate is not taken."""
 
+    NO_PROPOSAL = "no_proposal"
+    """The curation agent found no record of the event; nothing is drawn."""
+    PROPOSAL_DISAGREES = "proposal_disagrees"
+    """The record that the curation agent proposes says something else than what is drawn as documented."""
     TITLE_UNREADABLE = "title_unreadable"
     """The printed title is not read exactly as it was printed."""
     VENUE_UNREADABLE = "venue_unreadable"

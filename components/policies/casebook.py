@@ -17,6 +17,7 @@ from components.policies.reading import (
     read_page,
     read_printed,
     read_rows,
+    year_of,
 )
 from components.records.case import Attribute
 from components.records.conversation import Message
@@ -218,11 +219,6 @@ def _finding(attribute: Attribute, pictured: str, documented: str, source: Call,
         differs,
         (source.observation_id, page.observation_id),
     )
-
-
-def year_of(date: str) -> str:
-    """The last word of a date, or of the title of a year's edition."""
-    return date.rpartition(" ")[2]
 
 
 def argument_of(call: Call) -> str:

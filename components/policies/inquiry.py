@@ -3,8 +3,8 @@
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from components.policies.casebook import Casebook, Finding, argument_of, year_of
-from components.policies.reading import Row, read_count, read_kinds
+from components.policies.casebook import Casebook, Finding, argument_of
+from components.policies.reading import Row, read_count, read_kinds, year_of
 from components.records.case import Attribute, Verdict
 from components.records.conversation import Message
 from components.records.episode import Report

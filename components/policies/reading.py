@@ -152,5 +152,10 @@ def read_count(text: str) -> str:
     return _first(re.search(r": (\d+)$", text.strip()))
 
 
+def year_of(date: str) -> str:
+    """The year of a printed date."""
+    return date.rpartition(" ")[2]
+
+
 def _first(match: re.Match[str] | None) -> str:
     return next((group for group in match.groups() if group), "") if match else ""

@@ -166,6 +166,16 @@ class ExpertReview(Record):
     """What was changed, by the names of the fields that reviewers saw; empty for a record taken as it was."""
 
 
+class Provenance(Record):
+    """How the evidence of a case was found. Private."""
+
+    queries: tuple[str, ...]
+    """What was searched for, in order."""
+    pages: tuple[str, ...]
+    """Addresses that were opened, in order."""
+    tool_calls: int
+
+
 class Gold(Record):
     """The private answer of one case. Only judges, reviewers and reports may load it."""
 
@@ -196,3 +206,5 @@ class Gold(Record):
     """Why the label is what it is, in sentences; empty for a candidate and for an imported case."""
     review: ExpertReview | None = None
     """None for what was not reviewed: a candidate, an imported case."""
+    provenance: Provenance | None = None
+    """None for an imported case."""

@@ -11,7 +11,7 @@ from components.config.paths import Paths
 from components.config.schema import BenchmarkParams, Params, WorldParams
 from components.curation.benchmark import read_facts
 from components.curation.build import build_world
-from components.curation.plan import plan_cases
+from components.curation.prepare import Prepared, prepare
 from components.curation.render import gold_record, render
 from components.records.case import Case, Gold, Split
 from components.records.episode import Episode, Observation, Report, Step, StepKind, Termination, ToolCall, Turn
@@ -31,8 +31,9 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout with ten cases of each split, drawn from a small world and not screened, and two episodes."""
     paths = Paths(tmp_path_factory.mktemp("drawn"))
     build_world(PARAMS, paths)
+    prepared = prepare(read_facts(paths.facts), PARAMS, paths)
     write_pages(paths.web, [page.model_copy(update={"title": HOSTILE}) for page in read_pages(paths.web)])
-    for split, pairs in drawn_cases(paths).items():
+    for split, pairs in drawn_cases(paths, prepared).items():
         write_jsonl(paths.candidates / f"{split.value}.jsonl", [case for case, _ in pairs])
         write_jsonl(paths.candidates_gold / f"{split.value}.jsonl", [gold for _, gold in pairs])
         if split is Split.TRAIN:
@@ -43,14 +44,14 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return paths.root
 
 
-def drawn_cases(paths: Paths) -> dict[Split, list[tuple[Case, Gold]]]:
-    facts, bank = read_facts(paths.facts), ImageBank(paths.candidates)
+def drawn_cases(paths: Paths, prepared: Prepared) -> dict[Split, list[tuple[Case, Gold]]]:
+    bank = ImageBank(paths.candidates)
     found: dict[Split, list[tuple[Case, Gold]]] = {split: [] for split in Split}
-    for plan in plan_cases(facts, PARAMS.benchmark):
-        candidate = render(plan, 0, facts, PARAMS.world)
+    for plan in prepared.plans:
+        candidate = render(plan, 0, prepared.facts, PARAMS.world)
         digest = bank.put(candidate.data)
         case = Case(case_id=plan.case_id, image_path=asset_path(digest), image_sha256=digest)
-        found[plan.event.split].append((case, gold_record(candidate)))
+        found[plan.event.split].append((case, gold_record(candidate, prepared.research)))
     return found
 
 
