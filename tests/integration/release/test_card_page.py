@@ -21,12 +21,6 @@ WIDTHS, SCHEMES = (360, 1360), ("light", "dark")
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def paths(tmp_path_factory: pytest.TempPathFactory) -> Paths:
     """A released checkout whose card `eviflow data card` has written."""
     paths = draw_candidates(tmp_path_factory.mktemp("checkout"))
@@ -42,8 +36,15 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> Paths:
     return paths
 
 
+@pytest.fixture(scope="module")
+def browser(paths: Paths) -> Iterator[Browser]:
+    """Started after `paths`, which runs an event loop of its own."""
+    with chromium() as browser:
+        yield browser
+
+
 @pytest.fixture(params=[(width, scheme) for width in WIDTHS for scheme in SCHEMES], ids=str)
-def page(request: pytest.FixtureRequest, browser: Browser, paths: Paths) -> Iterator[Page]:
+def page(request: pytest.FixtureRequest, paths: Paths, browser: Browser) -> Iterator[Page]:
     width, scheme = request.param
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
