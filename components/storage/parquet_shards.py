@@ -14,7 +14,7 @@ class ParquetShards:
     Memory holds one group of rows. Use it as a context; the files get their names when the block ends well.
 
     Args:
-        folder: where to, made when missing.
+        folder: where to, made for the first row.
         stem: what the files are named after.
         schema: a pyarrow schema.
         limit: bytes of a file.
@@ -38,7 +38,6 @@ class ParquetShards:
         """Rows so far."""
 
     def __enter__(self) -> Self:
-        self._folder.mkdir(parents=True, exist_ok=True)
         return self
 
     def __exit__(
@@ -66,6 +65,7 @@ class ParquetShards:
         import pyarrow.parquet as pq
 
         self._close()
+        self._folder.mkdir(parents=True, exist_ok=True)
         self._shards.append(self._folder / f".{self._stem}-{len(self._shards)}.parquet")
         file = self._open.enter_context(open_synced(self._shards[-1]))
         self._writer = self._open.enter_context(pq.ParquetWriter(file, self._schema, **self._options))

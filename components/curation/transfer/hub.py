@@ -58,7 +58,7 @@ class ShardWriter(ParquetShards):
     """Writes `SPLIT-00000-of-0000N.parquet` files, none larger than `limit`, a group of rows at a time.
 
     Args:
-        folder: where to, made when missing.
+        folder: where to, made for the first row.
         split: what the files are named after.
         private: whether rows have private fields.
         limit: bytes.

@@ -124,7 +124,7 @@ def test_a_bank_reads_files_and_shards_and_writes_what_neither_has(tmp_path: Pat
 def test_no_pictures_make_no_shard(tmp_path: Path) -> None:
     pack(tmp_path, [])
     assert "0" * 64 not in ImageBank(tmp_path)
-    assert not files(tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_bytes_that_are_no_picture_are_refused(tmp_path: Path) -> None:
@@ -159,9 +159,8 @@ def test_a_missing_shard_is_named(tmp_path: Path) -> None:
     names = sorted(files(tmp_path))
     assert len(names) > 2
     (tmp_path / "assets" / names[1]).unlink()
-    with pytest.raises(
-        EviflowError, match=rf"has {len(names) - 1} files, and {names[-1]} is not .*; run `dvc checkout`"
-    ):
+    said = rf"has {len(names) - 1} files, and {names[-1]} is not .*; run `dvc checkout`"
+    with pytest.raises(EviflowError, match=said):
         ImageBank(tmp_path).read(DIGESTS[0])
 
 
