@@ -7,7 +7,7 @@ from components.config.paths import Paths
 from components.config.schema import BenchmarkParams, PanelParams, Params, WorldParams
 from components.curation.benchmark import read_facts
 from components.curation.build import build_world
-from components.curation.prepare import prepare
+from components.curation.prepare import Prepared, prepare
 from components.curation.render import gold_record, render
 from components.records.case import Case, Gold, Split
 from components.records.funnel import Screening
@@ -32,19 +32,25 @@ def draw_candidates(root: Path) -> Paths:
     """A checkout with 12 training and 8 test candidates."""
     paths = Paths(root)
     build_world(SCRIPTED, paths)
-    prepared, bank = prepare(read_facts(paths.facts), SCRIPTED, paths), ImageBank(paths.candidates)
+    rows = write_unscreened(paths, prepare(read_facts(paths.facts), SCRIPTED, paths), SCRIPTED)
+    counted = {split.value: screening(len(pairs)).model_dump() for split, pairs in rows.items()}
+    write_json(paths.metrics / "benchmark.json", {"screening_by_split": counted, "splits": {}, "screening": {}})
+    return paths
+
+
+def write_unscreened(paths: Paths, prepared: Prepared, params: Params) -> dict[Split, list[tuple[Case, Gold]]]:
+    """Draw every planned case once and write it as a candidate without looking at it."""
+    bank = ImageBank(paths.candidates)
     rows: dict[Split, list[tuple[Case, Gold]]] = {split: [] for split in Split}
     for plan in prepared.plans:
-        candidate = render(plan, 0, prepared.facts, SCRIPTED.world)
+        candidate = render(plan, 0, prepared.facts, params.world)
         digest = bank.put(candidate.data)
         case = Case(case_id=plan.case_id, image_path=asset_path(digest), image_sha256=digest)
         rows[plan.event.split].append((case, gold_record(candidate, prepared.research)))
     for split, pairs in rows.items():
         write_jsonl(paths.candidates / f"{split.value}.jsonl", [case for case, _ in pairs])
         write_jsonl(paths.candidates_gold / f"{split.value}.jsonl", [gold for _, gold in pairs])
-    counted = {split.value: screening(len(pairs)).model_dump() for split, pairs in rows.items()}
-    write_json(paths.metrics / "benchmark.json", {"screening_by_split": counted, "splits": {}, "screening": {}})
-    return paths
+    return rows
 
 
 def screening(kept: int) -> Screening:

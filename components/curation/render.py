@@ -11,7 +11,7 @@ from components.curation.evidence import evidence_of, proposals_of, provenance_o
 from components.curation.plan import CasePlan
 from components.records.case import Attribute, Check, Construction, ErrorType, Gold, Verdict
 from components.records.kinds import counted
-from components.world.altering import altered
+from components.world.altering import altered, known_by
 from components.world.draw import Scene, draw_scene, encode_png
 from components.world.entities import Event, Facts
 from components.world.scenes import Shown, documented, scene_of
@@ -78,7 +78,7 @@ def gold_record(candidate: Candidate, research: Research) -> Gold:
 
 def checked(plan: CasePlan) -> list[Attribute]:
     """The attributes that picture and record of a case both show, in the order of `Attribute`."""
-    known = {Attribute.DATE, Attribute.VENUE, Attribute.HOST, Attribute.COUNT, plan.event.detail.attribute}
+    known = set(known_by(plan.event))
     if plan.event.photo_url is not None or plan.error_type is ErrorType.EVENT_RECONTEXTUALIZATION:
         known.add(Attribute.PHOTO)
     return [attribute for attribute in Attribute if attribute in known]

@@ -7,12 +7,17 @@ from components.world.entities import Detail, Event, Facts
 from components.world.scenes import Shown, documented
 
 
+def known_by(event: Event) -> frozenset[Attribute]:
+    """What record and picture of an event both give, photographed or not: date, place, host, display and its detail."""
+    return frozenset({Attribute.DATE, Attribute.VENUE, Attribute.HOST, Attribute.COUNT, event.detail.attribute})
+
+
 def possible(event: Event, facts: Facts) -> frozenset[ErrorType]:
     """The error types that pictures of an event can have.
 
-    Every event has a date, a place, a host and a display, one detail, and perhaps an older event that looks alike.
+    All that it is known by can be wrong, and its scene if an older event looks alike.
     """
-    attributes = {Attribute.DATE, Attribute.VENUE, Attribute.HOST, Attribute.COUNT, event.detail.attribute}
+    attributes = set(known_by(event))
     if event.event_id in facts.twins:
         attributes.add(Attribute.PHOTO)
     return frozenset(kind for kind, attribute in DECISIVE_ATTRIBUTE.items() if attribute in attributes)

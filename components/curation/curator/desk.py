@@ -16,23 +16,20 @@ from components.tools.toolbox import Refused
 
 
 class Desk:
-    """An investigator's tools, with an investigator's limits, for one topic.
+    """An investigator's tools, with an investigator's limits, for one topic; those that look at a picture are left out.
 
     Args:
         services: opens the tools.
         name: of the inquiry.
         actions: calls that may be executed.
-        picture: what is being asked about, encoded; None while there is no picture, which takes the tools away that
-            look at one.
 
     """
 
-    def __init__(self, services: Services, name: str, actions: int, picture: bytes | None = None) -> None:
-        image = picture or _blank()
+    def __init__(self, services: Services, name: str, actions: int) -> None:
+        image = _blank()
         digest = sha256_hex(image)
         case = Case(case_id=name, image_path=asset_path(digest), image_sha256=digest)
-        without = () if picture else (ToolFamily.VISUAL,)
-        self._toolbox = services.toolbox(case, image, without=without)
+        self._toolbox = services.toolbox(case, image, without=(ToolFamily.VISUAL,))
         self._actions = actions
         self._queries: list[str] = []
         self._pages: list[str] = []

@@ -5,19 +5,17 @@ from pathlib import Path
 import pytest
 from chromium import chromium
 from playwright.sync_api import Browser
+from release_samples import write_unscreened
 from review_server import ROOT, Server
 
 from components.config.paths import Paths
 from components.config.schema import BenchmarkParams, Params, WorldParams
 from components.curation.benchmark import read_facts
 from components.curation.build import build_world
-from components.curation.prepare import Prepared, prepare
-from components.curation.render import gold_record, render
-from components.records.case import Case, Gold, Split
+from components.curation.prepare import prepare
+from components.records.case import Case, Split
 from components.records.episode import Episode, Observation, Report, Step, StepKind, Termination, ToolCall, Turn
-from components.records.image_bank import ImageBank, asset_path
 from components.records.shards import write_episodes
-from components.storage.atomic import write_jsonl
 from components.world.store import read_pages, write_pages
 
 PARAMS = Params(
@@ -33,26 +31,12 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build_world(PARAMS, paths)
     prepared = prepare(read_facts(paths.facts), PARAMS, paths)
     write_pages(paths.web, [page.model_copy(update={"title": HOSTILE}) for page in read_pages(paths.web)])
-    for split, pairs in drawn_cases(paths, prepared).items():
-        write_jsonl(paths.candidates / f"{split.value}.jsonl", [case for case, _ in pairs])
-        write_jsonl(paths.candidates_gold / f"{split.value}.jsonl", [gold for _, gold in pairs])
-        if split is Split.TRAIN:
-            write_episodes(paths.episodes / "episodes.parquet", [episode(case) for case, _ in pairs[:2]])
+    rows = write_unscreened(paths, prepared, PARAMS)
+    write_episodes(paths.episodes / "episodes.parquet", [episode(case) for case, _ in rows[Split.TRAIN][:2]])
     shutil.copytree(paths.candidates, paths.benchmark)
     shutil.copytree(paths.candidates_gold, paths.gold)
     shutil.copy(ROOT / "params.yaml", paths.root)
     return paths.root
-
-
-def drawn_cases(paths: Paths, prepared: Prepared) -> dict[Split, list[tuple[Case, Gold]]]:
-    bank = ImageBank(paths.candidates)
-    found: dict[Split, list[tuple[Case, Gold]]] = {split: [] for split in Split}
-    for plan in prepared.plans:
-        candidate = render(plan, 0, prepared.facts, PARAMS.world)
-        digest = bank.put(candidate.data)
-        case = Case(case_id=plan.case_id, image_path=asset_path(digest), image_sha256=digest)
-        found[plan.event.split].append((case, gold_record(candidate, prepared.research)))
-    return found
 
 
 def episode(case: Case) -> Episode:
