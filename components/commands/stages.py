@@ -86,6 +86,7 @@ STAGES: tuple[StageSpec, ...] = (
             "components/policies/inquiry.py",
             "components/policies/reading.py",
             "components/policies/scripted.py",
+            "components/policies/slips.py",
             "components/records",
             "components/rollout",
             "components/tools",

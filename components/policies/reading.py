@@ -1,6 +1,7 @@
 """How the scripted teacher reads what tools returned. It reads the same words as any other policy, and nothing else."""
 
 import itertools
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -44,6 +45,11 @@ class Call(NamedTuple):
     observation_id: str
     """Empty for a refused call."""
     text: str
+
+    @property
+    def arguments_dict(self) -> dict[str, str]:
+        """The arguments by name."""
+        return {name: str(value) for name, value in json.loads(self.arguments).items()}
 
 
 class Printed(NamedTuple):

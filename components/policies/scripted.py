@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from components.agent.codec import render_call, render_report
 from components.policies.inquiry import Inquiry
+from components.policies.slips import slip
 from components.records.conversation import Conversation
 from components.records.episode import Turn
 
@@ -35,7 +36,12 @@ def _turn(conversation: Conversation) -> str:
         second_kind_first=(luck[1] + conversation.seed) % 2 == 0,
         printed_year_first=(luck[2] + conversation.seed) % 2 == 0,
     )
-    if conversation.stage == "report":
+    right = _right_turn(inquiry, conversation.stage)
+    return slip(conversation, luck[3:], right) or right
+
+
+def _right_turn(inquiry: Inquiry, stage: str) -> str:
+    if stage == "report":
         return render_report("report.", inquiry.report())
     move = inquiry.next_move()
     return render_call(move.thought, move.tool, move.arguments)

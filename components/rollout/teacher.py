@@ -29,6 +29,7 @@ CODE = (
     "components/policies/inquiry.py",
     "components/policies/reading.py",
     "components/policies/scripted.py",
+    "components/policies/slips.py",
     "components/records",
     "components/rollout",
     "components/tools",
