@@ -62,6 +62,8 @@ class ToolParams(Section):
     """Deadline of one request."""
     search_results: Count = 3
     """Rows of a search that the policy sees."""
+    reader: Literal["jina", "direct"] = "jina"
+    """Who reads pages: the vendor's reader, or this process, which fetches a page from its own server."""
     passage_chars: Count = 700
     """Longest passage of a page that the policy sees."""
 

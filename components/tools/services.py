@@ -1,7 +1,7 @@
 """Everything that tools need from outside, opened once and closed once."""
 
 from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 import httpx
@@ -12,6 +12,7 @@ from components.records.case import Case
 from components.records.image_bank import ImageBank
 from components.tools.base import ToolFamily
 from components.tools.clients.baidu_ocr import BaiduOcrClient
+from components.tools.clients.direct import PageReader, open_direct_reader
 from components.tools.clients.http import Requester
 from components.tools.clients.jina import JinaClient
 from components.tools.clients.pictures import PictureClient
@@ -34,13 +35,21 @@ class Services:
         params: of the tools.
         bank: where pictures that tools return are kept.
         policy: which sites are blocked.
+        reader: reads pages; None for the vendor's.
 
     """
 
-    def __init__(self, requester: Requester, params: ToolParams, bank: ImageBank, policy: SourcePolicy) -> None:
+    def __init__(
+        self,
+        requester: Requester,
+        params: ToolParams,
+        bank: ImageBank,
+        policy: SourcePolicy,
+        reader: PageReader | None = None,
+    ) -> None:
         self.requester = requester
         self.serper = SerperClient(requester, _WORLD_KEY)
-        self.reader = JinaClient(requester, _WORLD_KEY)
+        self.reader = reader or JinaClient(requester, _WORLD_KEY)
         self.ocr = BaiduOcrClient(requester, _WORLD_KEY, _WORLD_KEY)
         self.pictures = PictureClient(requester)
         self.upload = UploadClient(requester)
@@ -87,8 +96,9 @@ async def open_services(
 
     """
     transport = PortTransport(world) if world else world_transport(params, paths.web, paths.cache)
-    async with Requester(transport, params.tools.request_timeout_s) as requester:
-        yield Services(requester, params.tools, bank, SourcePolicy())
+    direct = open_direct_reader(params.tools, transport) if params.tools.reader == "direct" else nullcontext()
+    async with Requester(transport, params.tools.request_timeout_s) as requester, direct as reader:
+        yield Services(requester, params.tools, bank, SourcePolicy(), reader)
 
 
 def world_transport(params: Params, web: Path, cache: Path) -> httpx.AsyncBaseTransport:

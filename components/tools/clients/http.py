@@ -7,17 +7,19 @@ never a refused key. `Retry-After` is honoured, unless it asks for more patience
 import asyncio
 import json as jsonlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import httpx
 import stamina
 
 from components.tools.clients.errors import Overloaded, Rejected, ServiceError
+
+T = TypeVar("T")
 
 ATTEMPTS = 3
 _FIRST_WAIT_S = 0.2
@@ -115,18 +117,7 @@ class Requester:
                 check(answer)
             return answer
 
-        limit = ATTEMPTS * self._timeout_s
-        async for retry in stamina.retry_context(
-            on=lambda error: _pause(error, limit),
-            attempts=ATTEMPTS,
-            timeout=limit,
-            wait_initial=_FIRST_WAIT_S,
-            wait_max=_LONGEST_WAIT_S,
-            wait_jitter=_FIRST_WAIT_S,
-        ):
-            with retry:
-                return await attempt()
-        raise AssertionError("the last attempt either returns or raises")
+        return await persistently(attempt, ATTEMPTS * self._timeout_s)
 
     async def _send_once(self, service: str, request: httpx.Request) -> Answer:
         try:
@@ -142,8 +133,29 @@ class Requester:
             raise Overloaded(service, f"no connection ({type(error).__name__})") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ServiceError(service, type(error).__name__) from error
-        _check_status(service, response)
+        check_load(service, response)
+        _check_access(service, response)
         return Answer(service, response.status_code, str(response.url), content)
+
+
+async def persistently(attempt: Callable[[], Awaitable[T]], limit: float) -> T:
+    """What an attempt gives: one that raises Overloaded is made again, up to `ATTEMPTS` times within `limit` seconds.
+
+    Raises:
+        ServiceError: what the last attempt raised, or any attempt that is not worth repeating.
+
+    """
+    async for retry in stamina.retry_context(
+        on=lambda error: _pause(error, limit),
+        attempts=ATTEMPTS,
+        timeout=limit,
+        wait_initial=_FIRST_WAIT_S,
+        wait_max=_LONGEST_WAIT_S,
+        wait_jitter=_FIRST_WAIT_S,
+    ):
+        with retry:
+            return await attempt()
+    raise AssertionError("the last attempt either returns or raises")
 
 
 async def _read(service: str, response: httpx.Response) -> bytes:
@@ -158,12 +170,16 @@ async def _read(service: str, response: httpx.Response) -> bytes:
     return b"".join(chunks)
 
 
-def _check_status(service: str, response: httpx.Response) -> None:
+def check_load(service: str, response: httpx.Response) -> None:
+    """Raise Overloaded for an answer that asks to come back later, or that tells of a broken server."""
     status = response.status_code
     if status == 429 or status >= 500:
         raise Overloaded(service, f"status {status}", _retry_after(response))
-    if status in (401, 402, 403):
-        raise Rejected(service, f"status {status}")
+
+
+def _check_access(service: str, response: httpx.Response) -> None:
+    if response.status_code in (401, 402, 403):
+        raise Rejected(service, f"status {response.status_code}")
 
 
 def _retry_after(response: httpx.Response) -> float | None:

@@ -77,6 +77,13 @@ def test_a_captcha_page_is_told_from_a_page_about_captchas() -> None:
     assert not refuses_readers("Harvest Gala.")
 
 
+def test_marks_go_and_what_only_looks_like_one_stays() -> None:
+    text = r"The **great** _gala_ of `2031` had snake_case, 2 \* 3, and file\_name.txt."
+    assert read_markdown(text, "", 700).passages == (
+        "The great gala of 2031 had snake_case, 2 * 3, and file_name.txt.",
+    )
+
+
 def line(text: str, left: int, top: int, width: int = 60, height: int = 12) -> PrintedLine:
     return PrintedLine(text=text, left=left, top=top, width=width, height=height)
 
