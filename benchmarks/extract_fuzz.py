@@ -13,12 +13,9 @@ import asyncio
 import logging
 import random
 import resource
-import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from components.tools.clients.direct import DirectReader
 from components.tools.clients.errors import NotThere, OffLimits, ServiceError
@@ -26,6 +23,7 @@ from components.tools.clients.extraction import ExtractionLimits, ExtractionPool
 from components.tools.clients.fetch import FetchLimits, PageFetcher
 from components.tools.clients.guard import GuardedTransport
 from components.tools.clients.http import ATTEMPTS
+from tests.hostile_web import hostile_web
 
 WEIGHTS = {
     "mutated": 6400, "misread": 1000, "noise": 500, "packed": 400, "nested": 300, "redirect": 300, "broken": 300,
@@ -38,17 +36,6 @@ EXTRACT = ExtractionLimits(seconds=4.0, memory_bytes=384 * 2**20)
 QUEUE_S = 120.0
 """Longest wait for a process, on a machine that is busy."""
 PARENT_MB = 400
-
-
-@contextmanager
-def server() -> Iterator[int]:
-    command = [sys.executable, "-m", "tests.hostile_web"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield int(process.stdout.readline())
-        finally:
-            process.kill()
 
 
 def plan(pages: int, seed: int) -> list[tuple[str, int]]:
@@ -107,7 +94,7 @@ def main() -> None:
     options = parser.parse_args()
     logging.disable(logging.WARNING)
     requests, started = plan(options.pages, options.seed), time.perf_counter()
-    with server() as port:
+    with hostile_web() as port:
         counts, slowest = asyncio.run(fuzz(port, requests, options.concurrency))
         wall, (own, own_mb), (other, other_mb) = (
             time.perf_counter() - started, usage(resource.RUSAGE_SELF), usage(resource.RUSAGE_CHILDREN)

@@ -7,8 +7,8 @@ the protocol in so many ways, hence no library.
 import asyncio
 import gzip
 import random
+import subprocess
 import sys
-import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -162,40 +162,24 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
     writer.close()
 
 
-async def _serve(started: Callable[[int, asyncio.Event], None]) -> None:
-    over = asyncio.Event()
+async def _serve() -> None:
     async with await asyncio.start_server(_answer, "127.0.0.1", 0) as server:
-        started(server.sockets[0].getsockname()[1], over)
-        await over.wait()
+        print(server.sockets[0].getsockname()[1], flush=True)
+        await asyncio.to_thread(sys.stdin.read)
 
 
 @contextmanager
 def hostile_web() -> Iterator[int]:
-    """Serve in a thread of this process; gives the port."""
-    ready, found = threading.Event(), list[tuple[int, asyncio.Event]]()
-
-    def started(port: int, over: asyncio.Event) -> None:
-        found.append((port, over))
-        ready.set()
-
-    def run() -> None:
-        with asyncio.Runner() as runner:
-            loops.append(runner.get_loop())
-            runner.run(_serve(started))
-
-    loops = list[asyncio.AbstractEventLoop]()
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    assert ready.wait(20), "the server does not start"
-    port, over = found[0]
-    yield port
-    loops[0].call_soon_threadsafe(over.set)
-    thread.join(timeout=20)
+    """Serve in a process of its own, which ends with this one; gives the port."""
+    command = [sys.executable, __file__]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield int(process.stdout.readline())
+        finally:
+            process.kill()
 
 
 if __name__ == "__main__":
-    # A process of its own, for measurements: prints its port, and ends when its input does.
     bomb(True), bomb(False)
-    with hostile_web() as at:
-        print(at, flush=True)
-        sys.stdin.read()
+    asyncio.run(_serve())

@@ -9,10 +9,12 @@ to trust a process that a page may have taken over.
 
 import json
 import os
+import re
 import resource
 import signal
 import struct
 import sys
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from components.tools.pages.record import Answer
@@ -56,11 +58,21 @@ def _answer(about: dict[str, Any], body: bytes, memory: int) -> Answer:
     except Exception as error:
         # Whatever a page makes of the parsers is told as the page's fault, by its name alone.
         return Answer(failure=type(error).__name__, spent=True)
-    spent = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > memory * _SPENT_SHARE
+    spent = _peak() > memory * _SPENT_SHARE
     if spent and not text.markdown:
         # The parser tells of memory that it did not get as of a page without text.
         return Answer(failure=MemoryError.__name__, spent=True)
     return Answer(text=text, spent=spent)
+
+
+def _peak() -> int:
+    """Bytes of memory that this process had at most; 0 where that cannot be told.
+
+    The figure of `getrusage` would start with that of the process it was started by.
+    """
+    status = Path("/proc/self/status")
+    peak = re.search(r"^VmHWM:\s*(\d+) kB", status.read_text(), re.MULTILINE) if status.exists() else None
+    return int(peak[1]) * 1024 if peak else 0
 
 
 def _own_output() -> BinaryIO:

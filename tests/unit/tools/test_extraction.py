@@ -52,6 +52,18 @@ def test_a_process_reads_one_page_after_the_other() -> None:
     assert run(use) == 1
 
 
+def test_a_process_is_not_charged_with_the_memory_of_whoever_started_it() -> None:
+    ballast = bytearray(b"x") * (400 * 2**20)
+
+    async def use(pool: ExtractionPool) -> int:
+        for _ in range(3):
+            await reads(pool)
+        return pool.started
+
+    assert run(use) == 1
+    assert ballast
+
+
 def test_as_many_processes_as_there_are_pages_at_once_and_no_more() -> None:
     async def use(pool: ExtractionPool) -> int:
         await asyncio.gather(*(reads(pool) for _ in range(8)))
