@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from components.tools.instructions import Instruction, instruction_in
+from components.tools.pages.record import MOST_CHARS
 
-_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_TARGET = r"\((?:[^()]|\([^()]{0,200}\)){0,2000}\)"
+_IMAGE = re.compile(rf"!\[[^\[\]]*\]{_TARGET}")
+_LINK = re.compile(rf"\[([^\[\]]*)\]{_TARGET}")
+"""Neither looks past the next bracket: a page of brackets alone must not cost more than its length."""
 _HEADING = re.compile(r"^#{1,6}\s+")
 _MARKS = re.compile(r"(?<!\\)(?:[*`]{1,3}(?=\S)|(?<=\S)[*`]{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w))")
 """Marks of emphasis and code; an underscore within a word is none."""
@@ -46,10 +49,13 @@ def refuses_readers(markdown: str) -> bool:
 
 
 def read_markdown(markdown: str, title: str, limit: int) -> Reading:
-    """Cut a page into passages of at most `limit` characters, without its title, pictures, links and instructions."""
+    """Cut a page into passages of at most `limit` characters, without its title, pictures, links and instructions.
+
+    Of a page that is longer than any page should be, the beginning is read.
+    """
     passages: list[str] = []
     tried: list[Instruction] = []
-    for paragraph in _paragraphs(markdown, title):
+    for paragraph in _paragraphs(markdown[:MOST_CHARS], title):
         sentences = _SENTENCE.split(paragraph)
         found = [instruction_in(sentence) for sentence in sentences]
         tried.extend(kind for kind in found if kind)

@@ -24,6 +24,9 @@ _HEADERS = {
 }
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 
+_LONGEST_KIND = 300
+"""Characters of a Content-Type that are looked at."""
+
 
 @dataclass(frozen=True)
 class FetchLimits:
@@ -119,7 +122,7 @@ class PageFetcher:
     async def _read(self, response: httpx.Response) -> Fetched:
         check_load(SERVICE, response)
         self._check_headers(response)
-        kind = response.headers.get("content-type", "")
+        kind = response.headers.get("content-type", "")[:_LONGEST_KIND]
         media_type = kind.partition(";")[0].strip().lower() or "text/html"
         charset = _CHARSET.search(kind)
         wanted = response.status_code == 200 and media_type in READABLE

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-MOST_CHARS = 400_000
+MOST_CHARS = 100_000
 """Longest text of a page; the rest is left out."""
 
 
