@@ -19,6 +19,12 @@ class Reason(StrEnum):
     """The curation agent found no record of the event; nothing is drawn."""
     PROPOSAL_DISAGREES = "proposal_disagrees"
     """The record that the curation agent proposes says something else than what is drawn as documented."""
+    SOURCE_NOT_FOUND = "source_not_found"
+    """The curation agent found no record of the event that a posted picture claims to show."""
+    SOURCE_UNCLEAR = "source_unclear"
+    """Not every detail of a posted picture could be held against the record, or several contradict it."""
+    SOURCE_MISMATCH = "source_mismatch"
+    """Another source was recovered for a posted picture, or other details read, than is true."""
     TITLE_UNREADABLE = "title_unreadable"
     """The printed title is not read exactly as it was printed."""
     VENUE_UNREADABLE = "venue_unreadable"
@@ -61,9 +67,16 @@ class Screen:
         if not found:
             found = list(self._read(candidate))
         if not found:
-            self._taken.add(seen)
-            self._splits.append(split)
+            self._remember(split, seen)
         return found
+
+    def remember(self, candidate: Candidate) -> None:
+        """Hold later candidates against one that is not taken."""
+        self._remember(candidate.plan.event.split, looks(candidate.image))
+
+    def _remember(self, split: Split, seen: Looks) -> None:
+        self._taken.add(seen)
+        self._splits.append(split)
 
     def _read(self, candidate: Candidate) -> Iterator[Reason]:
         *detail, venue, date = candidate.scene.below

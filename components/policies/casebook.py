@@ -23,6 +23,8 @@ from components.records.case import Attribute
 from components.records.conversation import Message
 
 _READINGS = ("ocr_with_position", "crop_and_inspect")
+_POST = "@"
+"""What titles of posts begin with; anybody can post anything, so posts are left alone."""
 _OTHER_EDITION = 2
 """A record that contradicts the picture in so many details is of another edition."""
 
@@ -106,15 +108,19 @@ class Casebook:
         """Editions of the event and pages with similar pictures that were found and not opened, as they were found."""
         named = [row for call in self.made("text_search") for row in read_rows(call.text)]
         named = [row for row in named if is_edition(row.title, self.printed.title)]
-        similar = [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
+        similar = self._looking_alike
         return [row for row in named + similar if not self.tried("visit", row.url)]
 
     @cached_property
     def similar(self) -> list[Row]:
         """Pages with similar pictures, the record left out, the most similar first."""
         record_url = argument_of(self.record[0]) if self.record else ""
+        return [row for row in self._looking_alike if row.url != record_url]
+
+    @cached_property
+    def _looking_alike(self) -> list[Row]:
         found = [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
-        return [row for row in found if row.url != record_url]
+        return [row for row in found if not row.title.startswith(_POST)]
 
     @property
     def origin(self) -> Row | None:

@@ -18,7 +18,7 @@ from components.tools.clients.pictures import PictureClient
 from components.tools.clients.serper import SerperClient
 from components.tools.clients.upload import UploadClient
 from components.tools.registry import build_tools
-from components.tools.source_policy import SourcePolicy
+from components.tools.source_policy import SourcePolicy, policy_of
 from components.tools.toolbox import Toolbox
 from components.tools.transports import PortTransport
 
@@ -33,7 +33,7 @@ class Services:
         requester: sends every request; owned by whoever opened it.
         params: of the tools.
         bank: where pictures that tools return are kept.
-        policy: which sites are blocked.
+        policy: what is blocked.
 
     """
 
@@ -72,7 +72,7 @@ class Services:
 
 @asynccontextmanager
 async def open_services(
-    params: Params, paths: Paths, bank: ImageBank, *, world: str | None = None
+    params: Params, paths: Paths, bank: ImageBank, *, world: str | None = None, policy: SourcePolicy | None = None
 ) -> AsyncIterator[Services]:
     """Open the services; every connection is closed at the end.
 
@@ -81,6 +81,7 @@ async def open_services(
         paths: where the world lies, and the cache.
         bank: where pictures that tools return are kept.
         world: address of a served world; None answers in this process.
+        policy: what is blocked; None takes the policy of the checkout's benchmark.
 
     Raises:
         EviflowError: the world is not built.
@@ -88,7 +89,7 @@ async def open_services(
     """
     transport = PortTransport(world) if world else world_transport(params, paths.web, paths.cache)
     async with Requester(transport, params.tools.request_timeout_s) as requester:
-        yield Services(requester, params.tools, bank, SourcePolicy())
+        yield Services(requester, params.tools, bank, policy or policy_of(paths))
 
 
 def world_transport(params: Params, web: Path, cache: Path) -> httpx.AsyncBaseTransport:
