@@ -82,7 +82,32 @@ def spread(
     for label, count in everywhere.most_common():
         _place(rng, label, count, list(free), free, given)
     new = [labels[len(own) :] for labels, own in zip(given, had, strict=True)]
+    _exchange_repeated(had, new, allowed)
     return [rng.sample(labels, len(labels)) for labels in new]
+
+
+def _exchange_repeated(
+    had: Sequence[Sequence[Label]], new: Sequence[list[Label]], allowed: Sequence[frozenset[ErrorType]]
+) -> None:
+    """Where an event got a label that it has already, exchange it for one of another event, if both can take it."""
+
+    def takes(event: int, label: Label, without: Label) -> bool:
+        others = [*had[event], *new[event]]
+        others.remove(without)
+        return label not in others and (label is None or label in allowed[event])
+
+    for event, labels in enumerate(new):
+        for at, label in enumerate(labels):
+            if [*had[event], *labels].count(label) == 1:
+                continue
+            places = ((other, nth) for other, theirs in enumerate(new) for nth in range(len(theirs)))
+            fitting = (
+                (other, nth)
+                for other, nth in places
+                if takes(event, new[other][nth], label) and takes(other, label, new[other][nth])
+            )
+            if place := next(fitting, None):
+                labels[at], new[place[0]][place[1]] = new[place[0]][place[1]], label
 
 
 def _place(

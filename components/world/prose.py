@@ -40,8 +40,8 @@ _POSTS = (
 _SHARED = (
     "Somebody sent me this picture of {title}.",
     "This picture of {title} is all over my feed.",
-    "{title}, in one picture.",
-    "A picture from {title}. Were you there?",
+    "{title}, all of it in one picture. Pass it on.",
+    "A picture from {title}. Were you there as well?",
     "Passing on a picture of {title} that a friend had.",
 )
 
