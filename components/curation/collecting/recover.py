@@ -175,7 +175,8 @@ class _Recovery:
         stated = {statement.attribute: statement for statement in statements_of(text)}
         if not {Attribute.DATE, Attribute.VENUE} <= stated.keys():
             return None
-        return _Record(row.url, row.name, stated, read_page(text).picture_url)
+        title = row.title.removesuffix(f" {year_of(stated[Attribute.DATE].value)}")
+        return _Record(row.url, title, stated, read_page(text).picture_url)
 
     def _checks(self, record: _Record) -> Iterator[Check]:
         """What is known of picture and record alike."""
