@@ -1,17 +1,19 @@
 """Making EviLens-F: drawing planned cases, screening them, counting what became of them."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import BaseModel
 
+from components.config.paths import Paths
 from components.config.schema import Params
 from components.curation.agreement import objection
 from components.curation.plan import CasePlan
 from components.curation.prepare import Prepared
-from components.curation.readahead import reading_ahead
-from components.curation.render import Candidate, gold_record, render
+from components.curation.readahead import Drawn, drawing_ahead
+from components.curation.render import Candidate, gold_record
 from components.curation.screen import Reason, Screen
 from components.errors import EviflowError
 from components.progress import track
@@ -20,9 +22,6 @@ from components.records.funnel import Screening
 from components.records.image_bank import asset_path
 from components.records.image_writer import ImageWriter
 from components.world.entities import Facts
-
-ATTEMPTS = 4
-"""How often a case is drawn before it is dropped."""
 
 
 class SplitCounts(BaseModel):
@@ -89,16 +88,16 @@ class Screened:
         )
 
 
-def make_cases(prepared: Prepared, params: Params, screen: Screen, bank: ImageWriter, cache: Path) -> Screened:
+def make_cases(prepared: Prepared, params: Params, paths: Paths, bank: ImageWriter) -> Screened:
     """Draw and screen every planned case; pictures of those that are taken go into `bank`.
 
     A case whose record the curation agent did not find, or read otherwise than it is, is dropped undrawn.
     """
-    facts, result = prepared.facts, Screened()
+    facts, screen, result = prepared.facts, Screen(), Screened()
     plans = [plan for plan in prepared.plans if _documented(plan, prepared, result.tallies[plan.event.split])]
-    with reading_ahead(plans, facts, params, cache) as ready:
-        for plan in track(ready, "drawing and screening", len(plans), "cases"):
-            candidate = _first_taken(plan, facts, params, screen, result.tallies[plan.event.split])
+    with drawing_ahead(plans, facts, params, paths) as ready:
+        for plan, attempts in track(ready, "drawing and screening", len(plans), "cases"):
+            candidate = _first_taken(attempts, screen, result.tallies[plan.event.split])
             if candidate is not None:
                 digest = bank.put(candidate.data)
                 result.cases.append(Case(case_id=plan.case_id, image_path=asset_path(digest), image_sha256=digest))
@@ -115,11 +114,10 @@ def _documented(plan: CasePlan, prepared: Prepared, tally: Tally) -> bool:
     return reason is None
 
 
-def _first_taken(plan: CasePlan, facts: Facts, params: Params, screen: Screen, tally: Tally) -> Candidate | None:
-    for attempt in range(ATTEMPTS):
-        candidate = render(plan, attempt, facts, params.world)
+def _first_taken(attempts: Iterator[Drawn], screen: Screen, tally: Tally) -> Candidate | None:
+    for attempt, (candidate, view) in enumerate(attempts):
         tally.drawn += 1
-        reasons = screen.reasons(candidate)
+        reasons = screen.reasons(candidate, view)
         if not reasons:
             tally.redrawn += attempt > 0
             return candidate

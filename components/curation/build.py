@@ -9,14 +9,11 @@ from components.curation.evidence_check import ensure_documented
 from components.curation.leakage import require_no_leaks
 from components.curation.pixels import PixelCheck, check_pixels_of
 from components.curation.prepare import prepare
-from components.curation.references import References
-from components.curation.screen import Screen
 from components.curation.web import write_web
 from components.records.case import Split
 from components.records.funnel import Screening
 from components.records.image_writer import new_shards
 from components.storage.atomic import replace_folder, write_json, write_jsonl
-from components.tools.ocr import OcrEngine
 from components.world.facts import build_facts
 
 
@@ -73,10 +70,9 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
 
     """
     facts = read_facts(paths.facts)
-    screen = Screen(OcrEngine(params.tools, paths.cache), References(facts, paths.web))
     with replace_folder(paths.candidates) as folder, replace_folder(paths.candidates_gold) as private:
         with new_shards(folder) as bank:
-            screened = make_cases(prepare(facts, params, paths), params, screen, bank, paths.cache)
+            screened = make_cases(prepare(facts, params, paths), params, paths, bank)
         ensure_documented(screened.golds, params, paths)
         for split in Split:
             cases, golds = screened.of(split)
