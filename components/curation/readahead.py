@@ -5,11 +5,13 @@ picture without knowing others is said here, and the picture is drawn once. What
 where a killed run finds it again.
 """
 
+import os
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import NamedTuple
 
 from components.config.paths import Paths
@@ -74,6 +76,15 @@ class Artist:
 def _start(artist: Artist) -> None:
     global _artist
     _artist = artist
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it has died, however it died; else it would wait for work forever."""
+    parent = parent_process()
+    assert parent is not None, "only a process of the pool comes here"
+    parent.join()
+    os._exit(1)
 
 
 def _draw(plan: CasePlan) -> list[Drawn]:
