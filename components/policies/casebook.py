@@ -21,6 +21,7 @@ from components.policies.reading import (
 )
 from components.records.case import Attribute
 from components.records.conversation import Message
+from components.records.marks import marked
 
 _READINGS = ("ocr_with_position", "crop_and_inspect")
 _OTHER_EDITION = 2
@@ -104,17 +105,41 @@ class Casebook:
     @cached_property
     def unopened(self) -> list[Row]:
         """Editions of the event and pages with similar pictures that were found and not opened, as they were found."""
-        named = [row for call in self.made("text_search") for row in read_rows(call.text)]
-        named = [row for row in named if is_edition(row.title, self.printed.title)]
-        similar = [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
-        return [row for row in named + similar if not self.tried("visit", row.url)]
+        return [row for row in self._named_editions + self._similar_rows if not self.tried("visit", row.url)]
 
     @cached_property
     def similar(self) -> list[Row]:
         """Pages with similar pictures, the record left out, the most similar first."""
         record_url = argument_of(self.record[0]) if self.record else ""
-        found = [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
-        return [row for row in found if row.url != record_url]
+        return [row for row in self._similar_rows if row.url != record_url]
+
+    @property
+    def similar_compared(self) -> list[str]:
+        """The titles of similar pictures' pages beside the record's, down to the first that is not the record."""
+        if self.record is None or not self.similar:
+            return []
+        ends = self._similar_rows.index(self.similar[0]) + 1
+        return [_compared("title", self._title_of(self.record[0]), row.title) for row in self._similar_rows[:ends]]
+
+    def compared_down_to(self, row: Row) -> list[str]:
+        """The titles of found editions beside that of the page opened last, down to one that was not opened."""
+        found = [*self._named_editions, *self._similar_rows]
+        opened = self._title_of(self.pages[-1][0])
+        return [_compared("title", opened, other.title) for other in found[: found.index(row) + 1]]
+
+    def _title_of(self, call: Call) -> str:
+        """What an opened page was called where it was found."""
+        found = (row for made in self.calls for row in read_rows(made.text) if row.url == argument_of(call))
+        return next((row.title for row in found), self.printed.title)
+
+    @cached_property
+    def _named_editions(self) -> list[Row]:
+        named = [row for call in self.made("text_search") for row in read_rows(call.text)]
+        return [row for row in named if is_edition(row.title, self.printed.title)]
+
+    @cached_property
+    def _similar_rows(self) -> list[Row]:
+        return [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
 
     @property
     def origin(self) -> Row | None:
@@ -207,15 +232,19 @@ class Casebook:
             if told and "same scene" in told.text:
                 cited = dict.fromkeys((record.observation_id, call.observation_id, told.observation_id))
                 taken, known = year_of(other.date), year_of(page.date)
-                clause = f"photo {taken} vs {known} {'differs' if taken != known else 'same'}"
-                return [Finding(clause, taken != known, tuple(cited))]
+                return [Finding(_compared(Attribute.PHOTO, taken, known), taken != known, tuple(cited))]
         return []
+
+
+def _compared(name: str, first: str, second: str) -> str:
+    """Two values side by side, the second marked where it differs, and whether they are the same."""
+    return f"{name} {first} vs {marked(second, first)} {'same' if first == second else 'differs'}"
 
 
 def _finding(attribute: Attribute, pictured: str, documented: str, source: Call, page: Call) -> Finding:
     differs = pictured != documented
     return Finding(
-        f"{attribute} {pictured} vs {documented} {'differs' if differs else 'same'}",
+        _compared(attribute, pictured, documented),
         differs,
         (source.observation_id, page.observation_id),
     )
