@@ -19,7 +19,7 @@ from components.tools.clients.pictures import PictureClient
 from components.tools.clients.serper import SerperClient
 from components.tools.clients.upload import UploadClient
 from components.tools.registry import build_tools
-from components.tools.source_policy import SourcePolicy
+from components.tools.source_policy import SourcePolicy, policy_of
 from components.tools.toolbox import Toolbox
 from components.tools.transports import PortTransport
 
@@ -34,7 +34,7 @@ class Services:
         requester: sends every request; owned by whoever opened it.
         params: of the tools.
         bank: where pictures that tools return are kept.
-        policy: which sites are blocked.
+        policy: what is blocked.
         reader: reads pages; None for the vendor's.
 
     """
@@ -81,7 +81,7 @@ class Services:
 
 @asynccontextmanager
 async def open_services(
-    params: Params, paths: Paths, bank: ImageBank, *, world: str | None = None
+    params: Params, paths: Paths, bank: ImageBank, *, world: str | None = None, policy: SourcePolicy | None = None
 ) -> AsyncIterator[Services]:
     """Open the services; every connection is closed at the end.
 
@@ -90,6 +90,7 @@ async def open_services(
         paths: where the world lies, and the cache.
         bank: where pictures that tools return are kept.
         world: address of a served world; None answers in this process.
+        policy: what is blocked; None takes the policy of the checkout's benchmark.
 
     Raises:
         EviflowError: the world is not built.
@@ -98,7 +99,7 @@ async def open_services(
     transport = PortTransport(world) if world else world_transport(params, paths.web, paths.cache)
     direct = open_direct_reader(params.tools, transport) if params.tools.reader == "direct" else nullcontext()
     async with Requester(transport, params.tools.request_timeout_s) as requester, direct as reader:
-        yield Services(requester, params.tools, bank, SourcePolicy(), reader)
+        yield Services(requester, params.tools, bank, policy or policy_of(paths), reader)
 
 
 def world_transport(params: Params, web: Path, cache: Path) -> httpx.AsyncBaseTransport:
