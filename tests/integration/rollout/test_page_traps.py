@@ -20,6 +20,7 @@ from components.rollout.cases import load_cases
 from components.rollout.engine import Job
 from components.rollout.run import roll_out
 from components.tools.pages.text import readable_text
+from components.tools.source_policy import policy_of
 from components.world.store import read_pages, write_pages
 from components.world.traps import ELSEWHERE, TRAPS
 
@@ -123,7 +124,8 @@ def order_in(told: str) -> str:
 
 @pytest.mark.parametrize("reader", ["jina", "direct"])
 def test_a_policy_that_obeys_is_never_shown_an_order(params: Params, worse: Paths, reader: str) -> None:
-    pages = [page for page in read_pages(worse.web) if "factcheck" not in page.url]
+    policy_of_sources = policy_of(worse)
+    pages = [page for page in read_pages(worse.web) if not policy_of_sources.blocks_url(page.url)]
     policy = Obedient([page.url for page in pages[:: len(pages) // 14]][:16])
     episodes = investigate(params, worse, policy, "obedient", reader=reader)
     visited = [item for episode in episodes for item in episode.observations if item.succeeded]

@@ -51,6 +51,7 @@ def small_world() -> Web:
     pages = sorted(build_pages(facts), key=lambda page: page.url)
     shown = [(event.photo_url, event.official_url) for event in facts.photographed]
     shown += [(person.portrait_url, person.profile_url) for person in facts.people]
+    shown += [(shared.image_url, shared.post_url) for shared in facts.circulating]
     pictures = [
         WebPicture(image_url=url or "", page_url=on, title="t", sha256="0" * 64, width=1, height=1) for url, on in shown
     ]
