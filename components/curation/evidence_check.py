@@ -38,7 +38,7 @@ def find_violations(golds: Sequence[Gold], params: Params, paths: Paths) -> list
     urls = list(dict.fromkeys(evidence.canonical_url for gold in golds for evidence in gold.acceptable_evidence))
 
     async def read() -> dict[str, str | None]:
-        async with open_services(params, paths, ImageBank(paths.work / "curator")) as services:
+        async with open_services(params.on_world(), paths, ImageBank(paths.work / "curator")) as services:
             return {url: await _text(services, url) for url in track(urls, "checking evidence", len(urls), "pages")}
 
     texts = asyncio.run(read())

@@ -31,7 +31,7 @@ def research_topics(topics: Iterable[Topic], params: Params, paths: Paths) -> di
     wanted = list(dict.fromkeys(topics))
 
     async def run() -> dict[Topic, Proposal]:
-        async with open_services(params, paths, ImageBank(paths.work / "curator")) as services:
+        async with open_services(params.on_world(), paths, ImageBank(paths.work / "curator")) as services:
             return {
                 topic: await research(topic, Desk(services, "topic", params.agent.action_budget))
                 for topic in track(wanted, "researching", len(wanted), "topics")
