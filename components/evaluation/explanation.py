@@ -1,14 +1,16 @@
 """Reading a report's explanation: one clause for each attribute, picture first, record second.
 
-date 12 March 2031 vs 14 March 2031 differs; venue Rowan Hall vs Rowan Hall same; host Mara Venn same person
+date 12 March 2031 vs 14* March 2031 differs; venue Rowan Hall vs Rowan Hall same; host Mara Venn same person
 
-The `photo` of a picture is the year of the event that it was taken at.
+Marks behind words that differ help the writer, and may be left out. The `photo` of a picture is the year of the event
+that it was taken at.
 """
 
 import re
 from typing import NamedTuple
 
 from components.records.case import Attribute
+from components.records.marks import unmarked
 
 
 class Claim(NamedTuple):
@@ -37,7 +39,7 @@ _PEOPLE = re.compile(rf"({_PERSON})\W+(.+?)\s+(?:is\s+(?:the\s+|a\s+)?)?(same|di
 
 def parse_explanation(text: str) -> tuple[Claim, ...]:
     """The claims in order; a clause that follows neither form claims nothing and is skipped."""
-    clauses = (clause.strip().rstrip(".") for clause in re.split(r"[;\n]", text))
+    clauses = (clause.strip().rstrip(".") for clause in re.split(r"[;\n]", unmarked(text)))
     return tuple(claim for clause in clauses if (claim := _claim(clause)) is not None)
 
 

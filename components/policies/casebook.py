@@ -21,6 +21,7 @@ from components.policies.reading import (
 )
 from components.records.case import Attribute
 from components.records.conversation import Message
+from components.records.marks import marked
 
 _READINGS = ("ocr_with_position", "crop_and_inspect")
 _OTHER_EDITION = 2
@@ -117,6 +118,20 @@ class Casebook:
         return [row for row in found if row.url != record_url]
 
     @property
+    def similar_compared(self) -> list[str]:
+        """The titles of similar pictures' pages beside the record's, down to the first that is not the record."""
+        rows = [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
+        ends = rows.index(self.similar[0]) + 1 if self.similar else 0
+        return [_compared("title", self._record_title, row.title) for row in rows[:ends]]
+
+    @property
+    def _record_title(self) -> str:
+        """What the record was called where it was found."""
+        url = argument_of(self.record[0]) if self.record else ""
+        found = (row for call in self.calls for row in read_rows(call.text) if row.url == url)
+        return next((row.title for row in found), self.printed.title)
+
+    @property
     def origin(self) -> Row | None:
         """The other edition that has the most similar picture, from which this one may have been taken."""
         return next((row for row in self.similar[:1] if is_edition(row.title, self.printed.title)), None)
@@ -207,15 +222,19 @@ class Casebook:
             if told and "same scene" in told.text:
                 cited = dict.fromkeys((record.observation_id, call.observation_id, told.observation_id))
                 taken, known = year_of(other.date), year_of(page.date)
-                clause = f"photo {taken} vs {known} {'differs' if taken != known else 'same'}"
-                return [Finding(clause, taken != known, tuple(cited))]
+                return [Finding(_compared(Attribute.PHOTO, taken, known), taken != known, tuple(cited))]
         return []
+
+
+def _compared(name: str, first: str, second: str) -> str:
+    """Two values side by side, the second marked where it differs, and whether they are the same."""
+    return f"{name} {first} vs {marked(second, first)} {'same' if first == second else 'differs'}"
 
 
 def _finding(attribute: Attribute, pictured: str, documented: str, source: Call, page: Call) -> Finding:
     differs = pictured != documented
     return Finding(
-        f"{attribute} {pictured} vs {documented} {'differs' if differs else 'same'}",
+        _compared(attribute, pictured, documented),
         differs,
         (source.observation_id, page.observation_id),
     )

@@ -174,8 +174,8 @@ class Inquiry:
             return "; ".join(f"{name} {value}" for name, value in book.printed._asdict().items() if value)
         if tool == "count_objects" and book.count is book.calls[-1]:
             return f"count {read_count(book.count.text)}"
-        if tool == "reverse_image_search" and book.record is not None and book.similar:
-            return f"title {book.similar[0].name} vs {book.printed.title} {'same' if book.origin else 'differs'}"
+        if tool == "reverse_image_search" and book.record is not None:
+            return "; ".join(book.similar_compared)
         return ""
 
     def _completed(self, observation_id: str) -> list[Finding]:

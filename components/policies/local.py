@@ -12,14 +12,14 @@ from components.records.episode import Turn
 from components.records.image_bank import ImageBank
 
 if TYPE_CHECKING:
-    import torch
+    from components.policies.decoding import Decoded
 
 
 class LocalPolicy:
     """Greedy decoding with a model from a Hugging Face folder.
 
-    Conversations are batched by length, so that short ones do not pay for long ones. Decoding is greedy, hence the
-    same conversation gives the same turn in the same batch.
+    Conversations are batched by length, so that short ones do not pay for long ones, and what was read in earlier turns
+    is not read again where the architecture allows it. Decoding is greedy.
 
     Args:
         folder: a Hugging Face folder with tokenizer, chat template and image processor.
@@ -34,10 +34,13 @@ class LocalPolicy:
     def __init__(
         self, folder: Path, bank: ImageBank, *, name: str, max_new_tokens: int, max_length: int, batch_size: int = 32
     ) -> None:
+        from components.policies.decoding import Decoder, can_decode
+
         model, tokenizer, image_processor = load_student(folder)
         self.name = name
         self.encoder = ChatEncoder(tokenizer, image_processor, bank)
         self._model = model.eval()
+        self._decoder = Decoder(self._model, self.encoder, max_new_tokens) if can_decode(model) else None
         self._max_new_tokens = max_new_tokens
         self._max_length = max_length
         self._batch_size = batch_size
@@ -59,7 +62,14 @@ class LocalPolicy:
         return [turns[index] for index in range(len(rows))]
 
     def _generate(self, rows: Sequence[Encoded]) -> list[Turn]:
+        decoded = self._decoder.decode(rows) if self._decoder else self._regenerate(rows)
+        return [self._turn(row, turn) for row, turn in zip(rows, decoded, strict=True)]
+
+    def _regenerate(self, rows: Sequence[Encoded]) -> "list[Decoded]":
+        """Read every conversation from its beginning, as a model with recurrent layers has to."""
         import torch
+
+        from components.policies.decoding import Decoded
 
         batch = pad_batch(rows, self.encoder, left=True)
         with torch.inference_mode():
@@ -71,24 +81,27 @@ class LocalPolicy:
                 return_dict_in_generate=True,
             )
         sampled = output.sequences[:, batch["input_ids"].shape[1] :]
-        # (steps, rows): log-probability of the id chosen at each step.
+        # (rows, steps): log-probability of the id chosen at each step.
         chosen = torch.stack(
             [
                 torch.log_softmax(logits.float(), dim=-1).gather(1, sampled[:, step : step + 1])[:, 0]
                 for step, logits in enumerate(output.logits)
-            ]
+            ],
+            dim=1,
         )
-        return [self._turn(row, sampled[index], chosen[:, index]) for index, row in enumerate(rows)]
+        decoded = []
+        for token_ids, logprobs in zip(sampled.tolist(), chosen.tolist(), strict=True):
+            stop = self.encoder.stop_id
+            length = token_ids.index(stop) + 1 if stop in token_ids else len(token_ids)
+            decoded.append(Decoded(token_ids[:length], logprobs[:length]))
+        return decoded
 
-    def _turn(self, row: Encoded, sampled: "torch.Tensor", logprobs: "torch.Tensor") -> Turn:
-        token_ids = sampled.tolist()
-        stopped = self.encoder.stop_id in token_ids
-        length = token_ids.index(self.encoder.stop_id) + 1 if stopped else len(token_ids)
-        token_ids = token_ids[:length]
+    def _turn(self, row: Encoded, decoded: "Decoded") -> Turn:
+        stopped = decoded.token_ids[-1] == self.encoder.stop_id
         return Turn(
-            text=self.encoder.tokenizer.decode(token_ids[:-1] if stopped else token_ids),
-            token_ids=tuple(token_ids),
-            logprobs=tuple(logprobs[:length].tolist()),
+            text=self.encoder.tokenizer.decode(decoded.token_ids[:-1] if stopped else decoded.token_ids),
+            token_ids=tuple(decoded.token_ids),
+            logprobs=tuple(decoded.logprobs),
             finish_reason="stop" if stopped else "length",
             prompt_tokens=len(row.token_ids),
         )

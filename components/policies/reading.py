@@ -81,11 +81,6 @@ class Row(NamedTuple):
     title: str
     url: str
 
-    @property
-    def name(self) -> str:
-        """The title without the year of an edition."""
-        return re.sub(r" \d{4}$", "", self.title)
-
 
 def calls_of(messages: Sequence[Message]) -> list[Call]:
     """Every call so far with its answer, in order."""

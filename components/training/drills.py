@@ -16,6 +16,7 @@ import numpy as np
 
 from components.config.schema import DrillParams
 from components.policies.embedding import Written, written_words
+from components.records.marks import MARK
 from components.training.determinism import prepare_torch
 from components.training.losses import weighted_cross_entropy_sum
 from components.training.optimizer import MuonWithAdamW
@@ -31,6 +32,8 @@ CHANGED_SHARE = 0.6
 """Of the words in a value that differs."""
 
 VERSUS, SAME, DIFFERENT, NEXT = " vs", " same", " differs", ";"
+TOLD_OF = 3
+"""Of so many sequences that compare, all but one mention their values before."""
 FEWEST_WORDS = 20
 """Of a rewording: with fewer, a sequence would say little but repetitions."""
 LONGEST_VALUE = 3
@@ -41,13 +44,15 @@ class Vocabulary(NamedTuple):
     """The ids that drills are made of."""
 
     words: np.ndarray
-    """int64; every word and number."""
+    """int64; every word and number that comparisons are not made with."""
     rewordings: tuple[np.ndarray, ...]
     """int64, (words, 2) each: words as tokens in two forms of writing."""
     versus: int
     same: int
     different: int
     next: int
+    mark: int
+    """Of a word that differs."""
 
 
 class Batch(NamedTuple):
@@ -58,16 +63,21 @@ class Batch(NamedTuple):
     copied: np.ndarray
     """bool, the same shape: tokens that follow from an earlier telling."""
     judged: np.ndarray
-    """bool, the same shape: the word for same or different."""
+    """bool, the same shape: marks of what differs, and the word for same or different."""
 
 
 def vocabulary(tokenizer: Any) -> Vocabulary:
     """The ids of drills with a tokenizer; raises ValueError when it splits a word that comparisons are made with."""
-    fixed = [tokenizer.encode(word) for word in (VERSUS, SAME, DIFFERENT, NEXT)]
+    fixed = [tokenizer.encode(word) for word in (VERSUS, SAME, DIFFERENT, NEXT, MARK)]
     if any(len(ids) != 1 for ids in fixed):
         raise ValueError("the tokenizer splits a word of the comparison drills; train it on reviewed episodes")
-    written = {token_id: form for token_id, form in written_words(tokenizer).items() if _is_whole(form.word)}
-    return Vocabulary(np.array(sorted(written)), _rewordings(written), *(ids[0] for ids in fixed))
+    said = [ids[0] for ids in fixed]
+    written = {
+        token_id: form
+        for token_id, form in written_words(tokenizer).items()
+        if _is_whole(form.word) and token_id not in said
+    }
+    return Vocabulary(np.array(sorted(written)), _rewordings(written), *said)
 
 
 def _rewordings(written: dict[int, Written]) -> tuple[np.ndarray, ...]:
@@ -106,11 +116,11 @@ def drill_batch(step: int, words: Vocabulary, params: DrillParams) -> Batch:
         gap = length - 2 * params.length
     compares = 0 if step < params.copy_steps else rows * 2 // 3
     told_twice, copied = _copies(rows - compares, words, params.length, gap, generator, reworded=compares > 0)
-    pairs, judged = _comparisons(compares, told_twice.shape[1], words, generator)
+    pairs, repeated, judged = _comparisons(compares, told_twice.shape[1], words, generator)
     nothing = np.zeros_like(told_twice, dtype=bool)
     return Batch(
         np.concatenate([told_twice, pairs]),
-        np.concatenate([copied, np.zeros_like(judged)]),
+        np.concatenate([copied, repeated]),
         np.concatenate([nothing, judged]),
     )
 
@@ -136,32 +146,69 @@ def _copies(
 
 def _comparisons(
     count: int, length: int, words: Vocabulary, generator: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Chains of `LABEL VALUE vs VALUE same; LABEL VALUE vs OTHER differs;`, cut to `length` tokens.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Chains of `LABEL VALUE vs VALUE same; LABEL VALUE vs OTHER* differs;`, cut to `length` tokens.
 
-    Every second sequence mentions all values before it compares them, as a note and a page do.
+    A mark stands behind each word of the second value that is not the first's, so that comparing is a matter of one
+    word at a time. Most sequences mention all values before they compare them, as a note and a page do; there the
+    second value, once it is begun, is known too.
+
+    Returns:
+        Sequences, int64, (count, length); and which of their tokens are copied, and which judged, bool.
+
     """
     sequences = np.zeros((count, length), dtype=np.int64)
-    judged = np.zeros_like(sequences, dtype=bool)
+    copied, judged = (np.zeros_like(sequences, dtype=bool) for _ in range(2))
     for index in range(count):
-        mentioned: list[int] = []
+        told = index % TOLD_OF > 0
         noted: list[int] = []
-        chain: list[int] = []
-        places: list[int] = []
-        while len(noted) + len(mentioned) + len(chain) < length:
+        mentioned: list[int] = []
+        chain = _Chain()
+        while len(noted) + len(mentioned) + len(chain.token_ids) < length:
             label, filler = generator.choice(words.words, 2).tolist()
             first, second = _pair(words, generator)
-            if index % 2:
+            if told:
                 noted += [label, *first]
                 mentioned = [filler, *second, *mentioned]
-            chain += [label, *first, words.versus, *second]
-            places.append(len(chain))
-            chain += [words.same if first == second else words.different, words.next]
-        told = [*noted, *mentioned]
-        sequences[index] = [*told, *chain][:length]
-        where = len(told) + np.array(places)
-        judged[index, where[where < length]] = True
-    return sequences, judged
+            chain.compare(label, first, second, words)
+        before = len(noted) + len(mentioned)
+        sequences[index] = [*noted, *mentioned, *chain.token_ids][:length]
+        for places, mask in ((chain.copied if told else [], copied), (chain.judged(told=told), judged)):
+            where = before + np.array(places, dtype=np.int64)
+            mask[index, where[where < length]] = True
+    return sequences, copied, judged
+
+
+class _Chain:
+    """Comparisons one after another, and the places of what can be known of them."""
+
+    def __init__(self) -> None:
+        self.token_ids: list[int] = []
+        self.copied: list[int] = []
+        self._relations: list[int] = []
+        self._marks: list[int] = []
+        self._last_marks: list[int] = []
+
+    def judged(self, *, told: bool) -> list[int]:
+        """Places of judgements. Where the second value is not told before, only its last word is judged by itself.
+
+        Anywhere else a missing mark could not be learned there, for nobody knows the word that comes instead.
+        """
+        return [*self._relations, *self._last_marks, *(self._marks if told else [])]
+
+    def compare(self, label: int, first: list[int], second: list[int], words: Vocabulary) -> None:
+        """Add a comparison."""
+        self.token_ids += [label, *first, words.versus]
+        for at, (ours, theirs) in enumerate(zip(first, second, strict=True)):
+            if at:
+                self.copied.append(len(self.token_ids))
+            self.token_ids.append(theirs)
+            if ours != theirs:
+                place = self._last_marks if at == len(first) - 1 else self._marks
+                place.append(len(self.token_ids))
+                self.token_ids.append(words.mark)
+        self._relations.append(len(self.token_ids))
+        self.token_ids += [words.same if first == second else words.different, words.next]
 
 
 def _pair(words: Vocabulary, generator: np.random.Generator) -> tuple[list[int], list[int]]:

@@ -23,6 +23,7 @@ def test_all_four_clauses() -> None:
         "Date: 9 May 2032  vs. 8 May 2032   differ.",
         "date 9 May 2032 VS 8 May 2032 different",
         "\ndate 9 May 2032 vs 8 May 2032 differs;",
+        "date 9 May 2032 vs 8* May 2032 differs",
     ],
 )
 def test_small_variations_are_tolerated(text: str) -> None:

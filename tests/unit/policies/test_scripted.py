@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from components.agent.codec import parse_turn
@@ -27,24 +29,21 @@ ANSWERS = {
 }
 
 
-def investigate(changes: dict[str, object], seed: int = 0) -> tuple[list[str], Message]:
-    """Play an investigation against fixed answers; gives the calls made and the last turn."""
-    import json
-
+def turns_of(changes: dict[str, object], seed: int = 0) -> list[Message]:
+    """Play an investigation against fixed answers; gives the policy's turns."""
     answers = ANSWERS | changes
     tools = tuple(ToolSchema(name, "", {}) for name in NAMES)
     messages = [Message("system", "s"), Message("user", "q", images=("0" * 64,))]
-    made: list[str] = []
+    turns: list[Message] = []
     stage = "investigate"
     while True:
         conversation = Conversation(tuple(messages), tools, tools, stage, seed)
-        turn = Message("assistant", ScriptedTeacher().act([conversation])[0].text)
+        turns.append(Message("assistant", ScriptedTeacher().act([conversation])[0].text))
         if stage == "report":
-            return made, turn
-        call = parse_turn(turn.text).call
+            return turns
+        call = parse_turn(turns[-1].text).call
         assert call is not None
-        made.append(call.name)
-        messages.append(turn)
+        messages.append(turns[-1])
         if call.name == "finish_investigation":
             stage = "report"
             messages.append(Message("user", "Report now."))
@@ -52,7 +51,14 @@ def investigate(changes: dict[str, object], seed: int = 0) -> tuple[list[str], M
         answer = answers[call.name]
         if isinstance(answer, dict):
             answer = answer[next(iter(json.loads(call.arguments_json).values()))]
-        messages.append(Message("tool", f"o{len(made)}\n{answer}", observation_id=f"o{len(made)}"))
+        messages.append(Message("tool", f"o{len(turns)}\n{answer}", observation_id=f"o{len(turns)}"))
+
+
+def investigate(changes: dict[str, object], seed: int = 0) -> tuple[list[str], Message]:
+    """The calls made in an investigation, and its last turn."""
+    turns = turns_of(changes, seed)
+    calls = [parse_turn(turn.text).call for turn in turns[:-1]]
+    return [call.name for call in calls if call], turns[-1]
 
 
 def verdict(turn: Message) -> tuple[Verdict, str]:
@@ -76,10 +82,10 @@ def test_agreement_is_reported_only_after_every_detail_was_checked():
     [
         (
             {"ocr_with_position": "Harvest Gala\nRowan Hall\n5 June 2031"},
-            "date 5 June 2031 vs 12 March 2031 differs",
+            "date 5 June 2031 vs 12* March* 2031 differs",
         ),
-        ({"ocr_with_position": "Harvest Gala\nOak Pier\n12 March 2031"}, "venue Oak Pier vs Rowan Hall differs"),
-        ({"count_objects": {"lantern": "lantern: 7", "balloon": "balloon: 0"}}, "count 7 vs 9 differs"),
+        ({"ocr_with_position": "Harvest Gala\nOak Pier\n12 March 2031"}, "venue Oak Pier vs Rowan* Hall* differs"),
+        ({"count_objects": {"lantern": "lantern: 7", "balloon": "balloon: 0"}}, "count 7 vs 9* differs"),
         ({"compare_with_reference": "different person; same scene"}, "host Mara Venn different person"),
     ],
 )
@@ -102,17 +108,22 @@ def visits(record: str) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("printed", "glance", "sentence", "clause"),
     [
-        ("Visitors 2400", "", "The box office recorded 2700 visitors.", "visitors 2400 vs 2700 differs"),
-        ("Motto Silver Dawn", "", "The banner bore the motto Silver Path.", "motto Silver Dawn vs Silver Path differs"),
+        ("Visitors 2400", "", "The box office recorded 2700 visitors.", "visitors 2400 vs 2700* differs"),
+        (
+            "Motto Silver Dawn",
+            "",
+            "The banner bore the motto Silver Path.",
+            "motto Silver Dawn vs Silver Path* differs",
+        ),
         (
             "Photo Selby Post",
             "",
             "Only photographs by Selby Times are official.",
-            "source Selby Post vs Selby Times differs",
+            "source Selby Post vs Selby Times* differs",
         ),
-        ("", "action singing", "The host was reading for the public.", "action singing vs reading differs"),
-        ("", "sky rainbow", "Above the site, the sky showed the sun.", "sky rainbow vs sun differs"),
-        ("", "", "The place of the host was on the right.", "side left vs right differs"),
+        ("", "action singing", "The host was reading for the public.", "action singing vs reading* differs"),
+        ("", "sky rainbow", "Above the site, the sky showed the sun.", "sky rainbow vs sun* differs"),
+        ("", "", "The place of the host was on the right.", "side left vs right* differs"),
     ],
 )
 def test_each_detail_of_an_event_is_compared(printed, glance, sentence, clause):
@@ -145,11 +156,20 @@ def test_a_recirculated_picture_is_found_by_reverse_search(photo):
         },
     }
     made, turn = investigate(changes)
-    assert verdict(turn) == (Verdict.REFUTED, "photo 2029 vs 2031 differs")
+    assert verdict(turn) == (Verdict.REFUTED, "photo 2029 vs 2031* differs")
     assert ("text_image_search" in made) is not bool(photo)
     report = parse_turn(turn.text).report
     assert report is not None
     assert len(report.cited) == 3
+
+
+def test_pages_with_similar_pictures_are_compared_down_to_the_first_that_is_not_the_record():
+    rows = "\n".join(f"Harvest Gala {year}\nhttps://harvest-gala.example/{year}" for year in (2031, 2029, 2028))
+    changes = visits(RECORD) | {"text_search": rows, "reverse_image_search": rows}
+    thoughts = [parse_turn(turn.text).thought for turn in turns_of(changes)]
+    note = next(thought for thought in thoughts if "title Harvest Gala 2031 vs" in thought)
+    same, other = "title Harvest Gala 2031 vs Harvest Gala 2031 same", "title Harvest Gala 2031 vs Harvest Gala 2029*"
+    assert f"{same}; {other} differs. open Harvest Gala 2029." in note
 
 
 def test_a_kind_that_was_not_there_is_given_up_for_its_look_alike():
@@ -170,7 +190,7 @@ def test_a_record_that_contradicts_in_several_details_is_another_edition():
         {"text_search": f"{rows}\n{other}", "ocr_with_position": "Harvest Gala\nRowan Hall\n12 March 2033"}
     )
     assert made.count("visit") == 2
-    assert verdict(turn) == (Verdict.REFUTED, "date 12 March 2033 vs 12 March 2031 differs")
+    assert verdict(turn) == (Verdict.REFUTED, "date 12 March 2033 vs 12 March 2031* differs")
 
 
 def test_where_only_other_editions_were_found_the_year_is_searched_for():

@@ -95,13 +95,47 @@ def test_drills_are_made_of_words_alone_and_judge_rightly(tokenizer):
     for position in range(length - 7, length):
         assert copies.copied[:, position].all()
         assert (copies.token_ids[:, position] == copies.token_ids[:, position - (length - 8)]).all()
-    assert mixed.judged.any()
+    assert not (mixed.judged & mixed.copied).any()
+    compared = 0
     for ids, judged in zip(mixed.token_ids.tolist(), mixed.judged, strict=True):
-        for place in np.flatnonzero(judged):
-            versus = max(index for index in range(place) if ids[index] == words.versus)
-            known = ids[versus + 1 : place]
-            assert (ids[versus - len(known) : versus] == known) == (ids[place] == words.same)
-            assert ids[place] in (words.same, words.different)
+        for end in np.flatnonzero(np.isin(ids, (words.same, words.different))):
+            versus = max(index for index in range(end) if ids[index] == words.versus)
+            first, second, marks = parts(ids, versus, int(end), words.mark)
+            assert marks == [at for at, pair in enumerate(zip(first, second, strict=True)) if pair[0] != pair[1]]
+            assert (first == second) == (ids[end] == words.same)
+            assert judged[end]
+            compared += 1
+    assert compared > 4
+
+
+def parts(ids: list[int], versus: int, end: int, mark: int) -> tuple[list[int], list[int], list[int]]:
+    """First value, second value without marks, and which of its words are marked."""
+    second: list[int] = []
+    marks: list[int] = []
+    for token in ids[versus + 1 : end]:
+        if token == mark:
+            marks.append(len(second) - 1)
+        else:
+            second.append(token)
+    return ids[versus - len(second) : versus], second, marks
+
+
+def test_marks_are_judged_where_the_next_word_is_known(tokenizer):
+    words = vocabulary(tokenizer)
+    batch = drill_batch(1, words, DrillParams(copy_steps=1, compare_steps=1, batch_size=24, length=20))
+    untold = 0
+    for ids, copied, judged in zip(batch.token_ids[8:], batch.copied[8:], batch.judged[8:], strict=True):
+        marks = np.flatnonzero(ids == words.mark)
+        ends = np.isin(ids[np.minimum(marks + 1, len(ids) - 1)], (words.same, words.different)) | (
+            marks + 1 == len(ids)
+        )
+        if copied.any():
+            assert judged[marks].all()
+            assert not np.isin(ids[copied], (words.mark, words.versus, words.same, words.different, words.next)).any()
+        else:
+            untold += 1
+            assert judged[marks[ends]].all()
+    assert untold >= 4
 
 
 def test_a_reworded_telling_says_the_same_words_in_one_form(tokenizer):
