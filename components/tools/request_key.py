@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -21,6 +21,7 @@ from components.tools.clients.http import Told
 _KEPT_HEADERS = ("accept", "x-with-images-summary")
 """Those that change an answer."""
 _PICTURE = re.compile(r"([0-9a-f]{64})\.\w+")
+_PICTURE_LENGTH = 64
 _ASKER: ContextVar[str] = ContextVar("asker", default="")
 
 
@@ -58,9 +59,10 @@ class Asked:
 
 
 def asked(request: httpx.Request) -> Asked:
-    """What a request made by a `Requester` asks."""
-    told: Told = request.extensions["told"]
-    url = told.known_as if str(request.url) == told.url else str(request.url)
+    """What a request asks."""
+    own = str(request.url)
+    told: Told = request.extensions.get("told") or Told("web", own, own, None)
+    url = told.known_as if own == told.url else own
     headers = [f"{name}={request.headers[name]}" for name in _KEPT_HEADERS if name in request.headers]
     is_token = url.endswith(baidu_ocr.TOKEN_PATH)
     return Asked(
@@ -81,8 +83,8 @@ def _body(request: httpx.Request) -> str:
         values = json.loads(request.content)
         return json.dumps({name: _value(value) for name, value in values.items()}, sort_keys=True, ensure_ascii=False)
     if kind == "application/x-www-form-urlencoded":
-        fields = dict(parse_qsl(request.content.decode("ascii", "replace")))
-        return json.dumps({name: _field(value) for name, value in sorted(fields.items())}, ensure_ascii=False)
+        pairs = [pair.partition(b"=") for pair in request.content.split(b"&")]
+        return json.dumps({name.decode(): _field(value) for name, _, value in sorted(pairs)}, ensure_ascii=False)
     return f"sha256:{sha256_hex(request.content)}"
 
 
@@ -94,11 +96,12 @@ def _value(value: Any) -> Any:
     return f"sha256:{found[1]}" if found else value
 
 
-def _field(value: str) -> str:
-    """A field of a form; a long one is a picture."""
-    if len(value) < 64:
-        return value
+def _field(value: bytes) -> str:
+    """A field of a form; a long one is a picture in base64, and its three escapes are undone by hand, which is fast."""
+    if len(value) < _PICTURE_LENGTH:
+        return value.decode()
+    plain = value.replace(b"%2B", b"+").replace(b"%2F", b"/").replace(b"%3D", b"=")
     try:
-        return f"sha256:{sha256_hex(base64.b64decode(value, validate=True))}"
+        return f"sha256:{sha256_hex(base64.b64decode(plain, validate=True))}"
     except binascii.Error:
-        return f"sha256:{sha256_hex(value.encode())}"
+        return f"sha256:{sha256_hex(value)}"

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 import httpx
 
 from components.tools.clients.errors import ServiceError
-from components.tools.clients.http import LARGEST_ANSWER, Answer, check_status, without_secrets
+from components.tools.clients.http import LARGEST_ANSWER, Answer, check_access, check_load, without_secrets
 from components.tools.recording import Kept, Recording
 from components.tools.request_key import Asked, asked
 
 _KEPT_HEADERS = ("content-type", "location")
 _TIMEOUT = "timeout"
-_TOKEN = {"access_token": "recorded", "expires_in": 2_592_000}
-"""What is kept in the place of an access token."""
+_TOKEN = {"access_token": "[access token]", "expires_in": 2_592_000}
+"""What is kept in the place of an access token; no text that a service answers holds it."""
 
 
 class PortTransport(httpx.AsyncBaseTransport):
@@ -170,7 +170,8 @@ def _fails(question: Asked, response: httpx.Response, content: bytes) -> bool:
     if len(content) > LARGEST_ANSWER:
         return True
     try:
-        check_status(told.service, response)
+        check_load(told.service, response)
+        check_access(told.service, response)
         if told.check is not None and not response.has_redirect_location:
             told.check(Answer(told.service, response.status_code, told.url, content))
     except ServiceError:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import httpx
 import stamina
@@ -23,6 +23,8 @@ from components.tools.clients.errors import Overloaded, Rejected, ServiceError
 
 _FIRST_WAIT_S = 0.2
 _LONGEST_WAIT_S = 5.0
+T = TypeVar("T")
+
 LARGEST_ANSWER = 24 * 2**20
 """Bytes of any answer; more is a failure, so that no service can fill the memory."""
 _SHORTEST_SECRET = 8
@@ -163,7 +165,7 @@ class Requester:
         limit = ATTEMPTS * self._timeout_s
         try:
             async with asyncio.timeout(limit):
-                return await _with_patience(attempt, limit)
+                return await persistently(attempt, limit)
         except TimeoutError as error:
             raise ServiceError(service, f"no answer within {limit:g} s") from error
 
@@ -181,12 +183,18 @@ class Requester:
             raise Overloaded(service, f"no connection ({type(error).__name__})") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ServiceError(service, type(error).__name__) from error
-        check_status(service, response)
+        check_load(service, response)
+        check_access(service, response)
         return Answer(service, response.status_code, str(response.url), without_secrets(content, self._secrets))
 
 
-async def _with_patience(attempt: Callable[[], Awaitable[Answer]], limit: float) -> Answer:
-    """Try, and try again where that helps."""
+async def persistently(attempt: Callable[[], Awaitable[T]], limit: float) -> T:
+    """What an attempt gives: one that raises Overloaded is made again, up to `ATTEMPTS` times within `limit` seconds.
+
+    Raises:
+        ServiceError: what the last attempt raised, or any attempt that is not worth repeating.
+
+    """
     async for retry in stamina.retry_context(
         on=lambda error: _pause(error, limit),
         attempts=ATTEMPTS,
@@ -212,13 +220,17 @@ async def _read(service: str, response: httpx.Response) -> bytes:
     return b"".join(chunks)
 
 
-def check_status(service: str, response: httpx.Response) -> None:
-    """Raise for a status that is a failure whoever answers."""
+def check_load(service: str, response: httpx.Response) -> None:
+    """Raise Overloaded for an answer that asks to come back later, or that tells of a broken server."""
     status = response.status_code
     if status == 429 or status >= 500:
         raise Overloaded(service, f"status {status}", _retry_after(response))
-    if status in (401, 402, 403):
-        raise Rejected(service, f"status {status}")
+
+
+def check_access(service: str, response: httpx.Response) -> None:
+    """Raise Rejected for an answer that refuses the key."""
+    if response.status_code in (401, 402, 403):
+        raise Rejected(service, f"status {response.status_code}")
 
 
 def _retry_after(response: httpx.Response) -> float | None:
