@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from pytest_httpserver import HTTPServer
 from vendor_doubles import COMMON, QUOTA, Vendors, answer, serving
 
+from components.agent.codec import render_call
 from components.agent.loop import Investigation
 from components.config.schema import AgentParams, ToolParams
 from components.records.case import Case
@@ -159,9 +160,6 @@ class Sleeper:
         return ToolResult("awake")
 
 
-CALL = '<tool_call>{"name": "sleep", "arguments": {}}</tool_call>'
-
-
 def sleeping(bank: ImageBank, call_s: float, episode_s: float) -> Toolbox:
     case = Case(case_id="c1", image_path="x.png", image_sha256="0" * 64)
     return Toolbox(case, b"", [Sleeper()], bank, call_s=call_s, episode_s=episode_s)
@@ -182,7 +180,7 @@ def test_a_tool_ends_at_its_deadline_and_an_investigation_at_its_own(bank: Image
     running = Investigation(toolbox.state.case, toolbox, AgentParams(), policy="p", seed=0)
     assert running.actions_left == 0
     assert [tool.name for tool in running.conversation().tools] == ["finish_investigation"]
-    step = asyncio.run(running.advance(Turn(text=CALL)))
+    step = asyncio.run(running.advance(Turn(text=render_call("x", "sleep", {}))))
     assert step.feedback.startswith("All actions are used.")
 
 
