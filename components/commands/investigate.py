@@ -1,11 +1,16 @@
 """`eviflow investigate IMAGE`: one picture, one investigation, shown as it happens."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from components.commands.session import Session
+
+if TYPE_CHECKING:
+    from components.config.paths import Paths
+    from components.config.schema import Params
+    from components.records.episode import Episode
 
 EXAMPLE = """Example:
 
@@ -31,7 +36,26 @@ def investigate(
     paths = session.paths
     params = load_params(paths.params)
     if as_json:
-        typer.echo(run(image, params, paths, policy).model_dump_json(indent=2))
-        return
-    printer = StepPrinter()
-    printer.report(run(image, params, paths, policy, printer.step))
+        episode = run(image, params, paths, policy)
+        typer.echo(episode.model_dump_json(indent=2))
+    else:
+        printer = StepPrinter()
+        episode = run(image, params, paths, policy, printer.step)
+        printer.report(episode)
+    for name, place in _kept(episode, params, paths).items():
+        typer.echo(f"{name:<7} {place}", err=as_json)
+
+
+def _kept(episode: "Episode", params: "Params", paths: "Paths") -> dict[str, str]:
+    """Write the investigation's page, and its trace where the checkout has MLflow records; says where they are."""
+    from components.config.settings import Settings
+    from components.evaluation.investigation_page import write_investigation
+    from components.rollout.investigate import investigation_bank
+    from components.tracking.store import find_store
+    from components.tracking.traces import log_investigation
+
+    bank = investigation_bank(paths)
+    page = paths.investigations / f"{episode.case.case_id}-{episode.policy}.html"
+    kept = {"page": str(write_investigation(page, episode, bank))}
+    store = find_store(paths, params.tracking.experiment, Settings())
+    return kept | ({"MLflow": log_investigation(store, episode, bank)} if store else {})

@@ -86,6 +86,11 @@ class Paths:
         return self.root / "reports/evaluation"
 
     @property
+    def investigations(self) -> Path:
+        """`eviflow investigate`: a page for each picture and policy, the newest."""
+        return self.root / "reports/investigations"
+
+    @property
     def metrics(self) -> Path:
         """Small JSON files of the data stages, kept in git: `benchmark.json`, `panel.json`, `review.json`, ..."""
         return self.root / "reports/data"

@@ -105,31 +105,41 @@ class Casebook:
     @cached_property
     def unopened(self) -> list[Row]:
         """Editions of the event and pages with similar pictures that were found and not opened, as they were found."""
-        named = [row for call in self.made("text_search") for row in read_rows(call.text)]
-        named = [row for row in named if is_edition(row.title, self.printed.title)]
-        similar = [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
-        return [row for row in named + similar if not self.tried("visit", row.url)]
+        return [row for row in self._named_editions + self._similar_rows if not self.tried("visit", row.url)]
 
     @cached_property
     def similar(self) -> list[Row]:
         """Pages with similar pictures, the record left out, the most similar first."""
         record_url = argument_of(self.record[0]) if self.record else ""
-        found = [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
-        return [row for row in found if row.url != record_url]
+        return [row for row in self._similar_rows if row.url != record_url]
 
     @property
     def similar_compared(self) -> list[str]:
         """The titles of similar pictures' pages beside the record's, down to the first that is not the record."""
-        rows = [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
-        ends = rows.index(self.similar[0]) + 1 if self.similar else 0
-        return [_compared("title", self._record_title, row.title) for row in rows[:ends]]
+        if self.record is None or not self.similar:
+            return []
+        ends = self._similar_rows.index(self.similar[0]) + 1
+        return [_compared("title", self._title_of(self.record[0]), row.title) for row in self._similar_rows[:ends]]
 
-    @property
-    def _record_title(self) -> str:
-        """What the record was called where it was found."""
-        url = argument_of(self.record[0]) if self.record else ""
-        found = (row for call in self.calls for row in read_rows(call.text) if row.url == url)
+    def compared_down_to(self, row: Row) -> list[str]:
+        """The titles of found editions beside that of the page opened last, down to one that was not opened."""
+        found = [*self._named_editions, *self._similar_rows]
+        opened = self._title_of(self.pages[-1][0])
+        return [_compared("title", opened, other.title) for other in found[: found.index(row) + 1]]
+
+    def _title_of(self, call: Call) -> str:
+        """What an opened page was called where it was found."""
+        found = (row for made in self.calls for row in read_rows(made.text) if row.url == argument_of(call))
         return next((row.title for row in found), self.printed.title)
+
+    @cached_property
+    def _named_editions(self) -> list[Row]:
+        named = [row for call in self.made("text_search") for row in read_rows(call.text)]
+        return [row for row in named if is_edition(row.title, self.printed.title)]
+
+    @cached_property
+    def _similar_rows(self) -> list[Row]:
+        return [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
 
     @property
     def origin(self) -> Row | None:

@@ -104,7 +104,7 @@ class Inquiry:
         of_year = f"{title} {year_of(book.printed.date)}"
         if title and book.pages and not book.unopened and not book.tried("text_search", of_year):
             return Move(f"another edition. search {of_year}.", "text_search", {"query": of_year})
-        return self._open(book.unopened, "another edition. " if book.pages else "")
+        return self._open(book.unopened)
 
     def _check_host(self) -> Move | None:
         """Compare the record's photograph; without one, a portrait found under the host's name."""
@@ -141,17 +141,22 @@ class Inquiry:
             return None
         opened = (page.picture_url for call, page in book.pages if argument_of(call) == book.origin.url)
         photos = [url for url in opened if url]
-        return self._compare(photos, "compare the older picture.") or self._open([book.origin], "")
+        return self._compare(photos, "compare the older picture.") or self._open([book.origin], known=True)
 
     def _compare(self, urls: Sequence[str], thought: str) -> Move | None:
         left = [url for url in urls if not self._book.tried("compare_with_reference", url)]
         return Move(thought, "compare_with_reference", {"reference_url": left[0]}) if left else None
 
-    def _open(self, rows: Sequence[Row], thought: str) -> Move | None:
+    def _open(self, rows: Sequence[Row], *, known: bool = False) -> Move | None:
+        """Open a page that is not open yet; unless it is `known` why, after a look at what each is called."""
         left = [row for row in rows if not self._book.tried("visit", row.url)]
         if self._printed_year_first:
             left.sort(key=lambda row: not row.url.rstrip("/").endswith(self._book.printed.date[-4:]))
-        return Move(f"{thought}open {left[0].title}.", "visit", {"url": left[0].url}) if left else None
+        if not left:
+            return None
+        again = self._book.pages and not known
+        why = f"another edition. {'; '.join(self._book.compared_down_to(left[0]))}. " if again else ""
+        return Move(f"{why}open {left[0].title}.", "visit", {"url": left[0].url})
 
     # How to say it.
 
@@ -174,7 +179,7 @@ class Inquiry:
             return "; ".join(f"{name} {value}" for name, value in book.printed._asdict().items() if value)
         if tool == "count_objects" and book.count is book.calls[-1]:
             return f"count {read_count(book.count.text)}"
-        if tool == "reverse_image_search" and book.record is not None:
+        if tool == "reverse_image_search":
             return "; ".join(book.similar_compared)
         return ""
 

@@ -45,11 +45,16 @@ def investigate(
 
     """
     data = find_picture(image, paths)
-    bank = ImageBank(paths.work / "investigations", also=[paths.benchmark, paths.web])
+    bank = investigation_bank(paths)
     digest = bank.put(data)
     case = Case(case_id=f"picture-{digest[:12]}", image_path=asset_path(digest), image_sha256=digest)
     chosen = find_policy(policy, params, paths, bank)
     return asyncio.run(_investigate(case, data, chosen, params, paths, bank, on_step))
+
+
+def investigation_bank(paths: Paths) -> ImageBank:
+    """Where the pictures of single investigations are kept."""
+    return ImageBank(paths.work / "investigations", also=[paths.benchmark, paths.web])
 
 
 def find_picture(image: Path, paths: Paths) -> bytes:

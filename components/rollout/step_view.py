@@ -16,6 +16,10 @@ class StepView(Record):
     """In one line, or the whole turn where nothing could be read from it; empty when the turn made none."""
     result: str
     """What was observed or answered; empty for the last turn."""
+    observation: str
+    """The observation's id; empty without one."""
+    source: str
+    """The web address that was opened; empty where none was."""
     failed: bool
     pictures: tuple[str, ...]
     """Those that a tool returned."""
@@ -36,6 +40,13 @@ def view_step(step: Step, shown: Callable[[str], str] = str) -> StepView:
         thought=step.thought,
         call=call_text(step.call) if step.call else unread,
         result=f"{seen.observation_id}  {seen.text}" if seen else step.feedback,
+        observation=seen.observation_id if seen else "",
+        source=_web_address(seen.source_url or "") if seen else "",
         failed=seen is not None and not seen.succeeded,
         pictures=tuple(shown(digest) for digest in seen.images) if seen else (),
     )
+
+
+def _web_address(url: str) -> str:
+    """`url`, unless a browser would do something else with it than open a page."""
+    return url if url.startswith(("http://", "https://")) else ""

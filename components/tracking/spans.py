@@ -82,8 +82,8 @@ class _Builder:
         )
 
 
-def build_trace(episode: Episode, experiment_id: str, run_id: str) -> TracedEpisode:
-    """The trace of one episode; steps share the episode's time by their measured tool times."""
+def build_trace(episode: Episode, experiment_id: str, run_id: str | None) -> TracedEpisode:
+    """The trace of one episode, of a run or of none; steps share the episode's time by their measured tool times."""
     builder, root = _Builder(), secrets.token_bytes(8)
     start = int(datetime.fromisoformat(episode.started_at).timestamp() * NANO)
     end = start + int(episode.duration_s * NANO)
@@ -137,7 +137,10 @@ def _timed(episode: Episode, start: int, end: int) -> list[tuple[Step, tuple[int
     return timed
 
 
-def _info(builder: _Builder, episode: Episode, experiment_id: str, run_id: str, start: int, end: int) -> TraceInfo:
+def _info(
+    builder: _Builder, episode: Episode, experiment_id: str, run_id: str | None, start: int, end: int
+) -> TraceInfo:
+    of_run = {TraceMetadataKey.SOURCE_RUN: run_id} if run_id else {}
     verdict = episode.report.verdict.value if episode.report else "none"
     return TraceInfo(
         trace_id=builder.trace_id,
@@ -148,7 +151,7 @@ def _info(builder: _Builder, episode: Episode, experiment_id: str, run_id: str, 
         client_request_id=episode.episode_id,
         request_preview=episode.case.case_id,
         response_preview=f"{verdict}: {episode.report.explanation}" if episode.report else episode.termination.value,
-        trace_metadata={TraceMetadataKey.SOURCE_RUN: run_id, TRACE_SCHEMA_VERSION_KEY: "3"},
+        trace_metadata=of_run | {TRACE_SCHEMA_VERSION_KEY: "3"},
         tags={
             TraceTagKey.TRACE_NAME: "investigate",
             "case": episode.case.case_id,

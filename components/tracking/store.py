@@ -25,8 +25,17 @@ class Store(NamedTuple):
 
     def run_url(self, run_id: str) -> str:
         """The run's page in the MLflow UI; for a local store, the page that `make ui` serves."""
+        return f"{self._experiment_url}/runs/{run_id}"
+
+    @property
+    def traces_url(self) -> str:
+        """The page of the experiment's traces, newest first."""
+        return f"{self._experiment_url}/traces"
+
+    @property
+    def _experiment_url(self) -> str:
         base = self.uri.rstrip("/") if self.uri.startswith("http") else LOCAL_UI
-        return f"{base}/#/experiments/{self.experiment_id}/runs/{run_id}"
+        return f"{base}/#/experiments/{self.experiment_id}"
 
 
 def tracking_uri(root: Path, settings: Settings) -> str:

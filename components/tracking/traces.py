@@ -15,7 +15,7 @@ from mlflow.tracing.constant import TraceTagKey
 
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
-from components.tracking.spans import Picture, build_trace
+from components.tracking.spans import Picture, TracedEpisode, build_trace
 from components.tracking.store import Store
 
 BATCH = 40
@@ -38,20 +38,32 @@ class JudgedEpisode(NamedTuple):
 
 def log_traces(store: Store, run_id: str, episodes: Iterable[JudgedEpisode], bank: ImageBank) -> int:
     """Write a trace for each episode that has none in this run yet; returns how many were written."""
-    client = TracingClient(store.uri)
     known = _logged_episodes(store, run_id)
     fresh = (item for item in episodes if item.episode.episode_id not in known)
     written = 0
     for chunk in _chunks(fresh, BATCH):
-        traced = [build_trace(item.episode, store.experiment_id, run_id) for item in chunk]
-        spans: list[Span] = []
-        for item, trace in zip(chunk, traced, strict=True):
-            info = client.start_trace(_described(trace.info, item))
-            _upload(info, trace.pictures, bank)
-            spans.extend(trace.spans)
-        client.log_spans(store.experiment_id, spans)
+        traces = [build_trace(item.episode, store.experiment_id, run_id) for item in chunk]
+        for item, trace in zip(chunk, traces, strict=True):
+            _describe(trace.info, item)
+        _write(store, traces, bank)
         written += len(chunk)
     return written
+
+
+def log_investigation(store: Store, episode: Episode, bank: ImageBank) -> str:
+    """Write the trace of an investigation that belongs to no run; returns where the MLflow UI shows it."""
+    _write(store, [build_trace(episode, store.experiment_id, None)], bank)
+    return store.traces_url
+
+
+def _write(store: Store, traces: Iterable[TracedEpisode], bank: ImageBank) -> None:
+    """Write traces; the spans of all of them in one transaction."""
+    client = TracingClient(store.uri)
+    spans: list[Span] = []
+    for trace in traces:
+        _upload(client.start_trace(trace.info), trace.pictures, bank)
+        spans.extend(trace.spans)
+    client.log_spans(store.experiment_id, spans)
 
 
 def _logged_episodes(store: Store, run_id: str) -> set[str]:
@@ -76,7 +88,7 @@ def _trace_infos(store: Store, run_id: str) -> list[TraceInfo]:
             return found
 
 
-def _described(info: TraceInfo, item: JudgedEpisode) -> TraceInfo:
+def _describe(info: TraceInfo, item: JudgedEpisode) -> None:
     source = AssessmentSource(AssessmentSourceType.CODE, item.judge)
     assessments: list[Assessment] = [
         Feedback(name=name, value=value, source=source, trace_id=info.trace_id, rationale=item.rationale)
@@ -84,7 +96,6 @@ def _described(info: TraceInfo, item: JudgedEpisode) -> TraceInfo:
     ]
     info.tags.update(item.tags)
     info.assessments = assessments
-    return info
 
 
 def _upload(info: TraceInfo, pictures: Iterable[Picture], bank: ImageBank) -> None:

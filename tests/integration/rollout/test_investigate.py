@@ -1,5 +1,8 @@
 import io
+import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,14 +10,16 @@ from rich.console import Console
 
 from components.config.paths import Paths
 from components.config.schema import Params
+from components.config.settings import Settings
 from components.errors import EviflowError, UsageError
 from components.records.case import Case, Gold, Split
-from components.records.episode import Step, Termination
+from components.records.episode import Episode, Step, Termination
 from components.records.image_bank import ImageBank
 from components.rollout.cases import load_cases
 from components.rollout.investigate import find_policy, investigate
 from components.rollout.show import StepPrinter
 from components.storage.atomic import read_jsonl, write_bytes
+from components.tracking.store import open_store
 
 pytestmark = pytest.mark.slow
 
@@ -56,6 +61,23 @@ def test_a_case_is_investigated_by_its_id(params: Params, paths: Paths, tmp_path
     assert named.report == found.report
     with pytest.raises(UsageError, match="test-99999 does not exist"):
         investigate(Path("test-99999"), params, paths, "scripted")
+
+
+def test_the_command_leaves_a_page_and_a_trace_beside_the_runs(params: Params, paths: Paths, tmp_path: Path) -> None:
+    picture, gold = picture_of(paths, tmp_path)
+    write_bytes(paths.params, json.dumps(params.model_dump(mode="json")).encode())
+    store = open_store(paths, params.tracking.experiment, Settings())
+    command = [sys.executable, "-m", "components.cli", "--root", str(paths.root), "investigate", str(picture)]
+    done = subprocess.run([*command, "--policy", "scripted"], capture_output=True, text=True, check=True)
+    page = next(paths.investigations.glob("*-scripted.html"))
+    assert str(page) in done.stdout
+    assert f">{gold.factual_status.value}</span>" in page.read_text("utf-8")
+    assert store.traces_url in done.stdout
+    assert len(store.client.search_traces(locations=[store.experiment_id])) == 1
+
+    as_json = subprocess.run([*command, "--policy", "scripted", "--json"], capture_output=True, text=True, check=True)
+    assert Episode.model_validate_json(as_json.stdout).report is not None
+    assert str(page) in as_json.stderr
 
 
 def test_a_photograph_in_another_form_can_be_investigated(params: Params, paths: Paths, tmp_path: Path) -> None:

@@ -172,6 +172,14 @@ def test_pages_with_similar_pictures_are_compared_down_to_the_first_that_is_not_
     assert f"{same}; {other} differs. open Harvest Gala 2029." in note
 
 
+def test_before_another_edition_is_opened_the_titles_are_compared():
+    rows = "\n".join(f"Harvest Gala {year}\nhttps://harvest-gala.example/{year}" for year in (2034, 2031))
+    turns = [turn for seed in range(2) for turn in turns_of({"text_search": rows}, seed)]
+    note = next(turn.text for turn in turns if "another edition" in turn.text)
+    opened, other = "title Harvest Gala 2034 vs Harvest Gala 2034 same", "title Harvest Gala 2034 vs Harvest Gala 2031*"
+    assert f"another edition. {opened}; {other} differs. open Harvest Gala 2031." in note
+
+
 def test_a_kind_that_was_not_there_is_given_up_for_its_look_alike():
     orders = {tuple(name for name in investigate({}, seed)[0] if name == "count_objects") for seed in range(2)}
     assert orders == {("count_objects",), ("count_objects", "count_objects")}

@@ -5,7 +5,7 @@ from tracking_samples import episode
 from components.records.image_bank import ImageBank
 from components.tracking.runs import open_run
 from components.tracking.store import Store
-from components.tracking.traces import JudgedEpisode, log_traces
+from components.tracking.traces import JudgedEpisode, log_investigation, log_traces
 
 
 def judged(number: int, bank: ImageBank) -> JudgedEpisode:
@@ -80,3 +80,14 @@ def test_hundreds_of_traces_are_all_found_again(store: Store, tmp_path: Path) ->
     items = [judged(number, bank) for number in range(90)]
     assert log_traces(store, run_id, items, bank) == 90
     assert log_traces(store, run_id, items, bank) == 0
+
+
+def test_an_investigation_by_itself_has_a_trace_of_no_run(store: Store, tmp_path: Path) -> None:
+    bank = ImageBank(tmp_path / "bank")
+    url = log_investigation(store, episode(7, bank), bank)
+
+    assert url == f"http://127.0.0.1:5000/#/experiments/{store.experiment_id}/traces"
+    [trace] = store.client.search_traces(locations=[store.experiment_id])
+    assert trace.info.client_request_id == "case-7--sft--s1"
+    assert "mlflow.sourceRun" not in trace.info.trace_metadata
+    assert len(trace.data.spans) == 6
