@@ -119,5 +119,4 @@ def _key(system: System, params: Params, paths: Paths) -> str:
         "system": system._asdict(),
     }
     inputs = ("data/web", "data/evilens_f/test.jsonl", "data/evilens_f/assets", system.folder)
-    inputs = (*inputs, *recorded_inputs(params.tools))
-    return rollout_key(paths, settings=settings, inputs=inputs, code=CODE)
+    return rollout_key(paths, settings=settings, inputs=(*inputs, *recorded_inputs(params.tools)), code=CODE)
