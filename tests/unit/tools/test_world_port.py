@@ -1,16 +1,23 @@
 """The closed world on a port, reached by each client through nothing but a base address."""
 
 import asyncio
+import json
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import httpx
 import pytest
 import uvicorn
+from object_server import free_ports
 
-from components.records.image_bank import sha256_hex
+from components.config.paths import Paths
+from components.records.image_bank import ImageBank, sha256_hex
 from components.tools.clients.baidu_ocr import BaiduOcrClient
 from components.tools.clients.errors import NotThere, Rejected
 from components.tools.clients.http import Requester
@@ -19,6 +26,7 @@ from components.tools.clients.pictures import PictureClient
 from components.tools.clients.serper import SerperClient
 from components.tools.clients.upload import UploadClient
 from components.world.app import WorldApp
+from components.world.store import write_pages, write_pictures
 from components.world.web import Web
 
 GALA = "https://harvest-gala.example/2031"
@@ -77,3 +85,41 @@ def test_every_client_finds_its_vendor_below_a_base_address(address: str, pictur
 def test_hosts_of_the_web_keep_their_own_roots(address: str) -> None:
     for host in ("harvest-gala.example", "nowhere.example"):
         assert httpx.get(address, headers={"Host": host}).status_code == 404
+
+
+@pytest.mark.slow
+def test_the_command_serves_a_checkout_and_the_doctor_finds_it_well(tmp_path: Path, web: Web) -> None:
+    paths = Paths(tmp_path)
+    pictures = [picture for picture in web.pictures if "soup" not in picture.image_url]
+    bank = ImageBank(paths.web)
+    for picture in pictures:
+        bank.put(web.read(picture.sha256))
+    write_pages(paths.web, web.pages)
+    write_pictures(paths.web, pictures)
+    paths.params.write_text("{}")
+    (port,) = free_ports(1)
+    command = [sys.executable, "-m", "components.cli", "--root", str(tmp_path)]
+    held = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3]), "EVIFLOW_WORLD_URL": f"http://127.0.0.1:{port}"}
+    with (tmp_path / "log").open("wb") as log:
+        argv = [*command, "world", "serve", "--port", str(port)]
+        server = subprocess.Popen(argv, cwd=tmp_path, env=held, stdout=log, stderr=log)
+    try:
+        wait_until_it_answers(held["EVIFLOW_WORLD_URL"], tmp_path / "log")
+        done = subprocess.run([*command, "doctor", "--json"], cwd=tmp_path, env=held, capture_output=True, check=False)
+    finally:
+        server.kill()
+        server.wait()
+    assert done.returncode == 0, done
+    assert {probe["state"] for probe in json.loads(done.stdout)["probes"]} == {"works"}
+    assert f"serper   http://127.0.0.1:{port}/serper" in (tmp_path / "log").read_text()
+
+
+def wait_until_it_answers(address: str, log: Path) -> None:
+    deadline = time.monotonic() + 120
+    while True:
+        try:
+            httpx.get(address)
+            return
+        except httpx.TransportError:
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.2)
