@@ -36,7 +36,7 @@ STAGES: tuple[StageSpec, ...] = (
         "world",
         "components.curation.build:build_world",
         ("world",),
-        ("components/curation", "components/records", "components/world"),
+        ("components/curation", "components/records", "components/tools/pages", "components/world"),
         (),
         ("data/web", "data/private/facts.json"),
         summary="draw the closed world: facts, pages, pictures",

@@ -35,6 +35,8 @@ class ToolParams(BaseModel):
     """How long the address of an uploaded picture works."""
     search_results: Annotated[int, Field(ge=1)] = 3
     """Rows of a search that the policy sees."""
+    reader: Literal["jina", "direct"] = "jina"
+    """Who reads pages: the vendor's reader, or this process, which fetches a page from its own server."""
     passage_chars: Annotated[int, Field(ge=1)] = 700
     """Longest passage of a page that the policy sees."""
 
@@ -45,6 +47,13 @@ class ToolParams(BaseModel):
                 f"deadlines must nest: {ATTEMPTS} x request_timeout_s < tool_timeout_s < episode_timeout_s, "
                 f"not {ATTEMPTS} x {self.request_timeout_s:g}, {self.tool_timeout_s:g}, {self.episode_timeout_s:g}"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _recorded_pages_come_from_the_reader(self) -> Self:
+        # What is fetched through the guard of addresses passes by the recording.
+        if self.reader == "direct" and self.transport in ("record", "replay"):
+            raise ValueError(f"reader `direct` cannot be used with transport `{self.transport}`; take reader `jina`")
         return self
 
 

@@ -8,9 +8,11 @@ from pydantic import Field
 from components.records.episode import FailureClass
 from components.tools import messages
 from components.tools.base import Arguments, CaseState, ToolFailure, ToolFamily, ToolResult
-from components.tools.clients.jina import JinaClient, ReadPage
+from components.tools.clients.direct import PageReader
+from components.tools.clients.jina import ReadPage
 from components.tools.clients.pictures import PictureClient
 from components.tools.failures import attributed, nothing
+from components.tools.instructions import instructs_in_address
 from components.tools.reading import choose, read_markdown, refuses_readers
 from components.tools.sight import sight_of
 from components.tools.source_policy import SourcePolicy
@@ -38,7 +40,7 @@ class Visit:
     limit: int | None = 16
     arguments: type[Arguments] = VisitArguments
 
-    def __init__(self, reader: JinaClient, policy: SourcePolicy, passage_chars: int) -> None:
+    def __init__(self, reader: PageReader, policy: SourcePolicy, passage_chars: int) -> None:
         self._reader = reader
         self._policy = policy
         self._passage_chars = passage_chars
@@ -67,7 +69,8 @@ class Visit:
     def _result(self, asked: str, page: ReadPage, state: CaseState) -> ToolResult:
         reading = read_markdown(page.content, page.title, self._passage_chars)
         passages = choose(reading.passages, state.clues, self._passage_chars)
-        pictures = [url for url in page.pictures if not self._policy.blocks_url(url)][:1]
+        allowed = (url for url in page.pictures if not self._policy.blocks_url(url))
+        pictures = [url for url in allowed if not instructs_in_address(url)][:1]
         payload: dict[str, Any] = {
             "url": page.url,
             "title": page.title,
@@ -75,6 +78,7 @@ class Visit:
             "passage_count": len(reading.passages),
             "pictures": pictures,
             "dropped_instructions": reading.instructions,
+            "instruction_kinds": list(reading.kinds),
         }
         if not passages:
             raise nothing(messages.NO_PAGE_TEXT, **payload)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from components.records.episode import FailureClass
 from components.tools import messages
 from components.tools.base import ToolFailure
-from components.tools.clients.errors import NotThere, NotUploaded, ServiceError, Unusable
+from components.tools.clients.errors import NotThere, NotUploaded, OffLimits, ServiceError, Unusable
 
 
 @contextmanager
@@ -22,6 +22,9 @@ def attributed(source_url: str | None = None) -> Iterator[None]:
     except NotThere as error:
         payload = {"reason": str(error)}
         raise ToolFailure(FailureClass.EMPTY_RESULT, messages.NOT_THERE, payload, source_url=source_url) from error
+    except OffLimits as error:
+        payload = {"reason": str(error)}
+        raise ToolFailure(FailureClass.POLICY, messages.OFF_LIMITS, payload, source_url=source_url) from error
     except Unusable as error:
         payload = {"reason": str(error)}
         raise ToolFailure(FailureClass.INFRASTRUCTURE, messages.BAD_PICTURE, payload, source_url=source_url) from error

@@ -25,6 +25,9 @@ NOT_THERE = "there is nothing at this address"
 NO_PAGE_TEXT = "the page has no readable text"
 NOT_COMPARABLE = "not comparable"
 
+# Instead of a title that gives orders.
+TITLE_WITHHELD = "(a title that is not shown)"
+
 # What tools answer when a service or a file is broken.
 BLOCKED_PAGE = "the page refuses readers"
 TOO_SLOW = "no result in time"
@@ -32,6 +35,9 @@ BAD_PICTURE = "the picture cannot be opened"
 
 # What tools answer when the source policy forbids the answer.
 BLOCKED_REDIRECT = "the page leads to a blocked site"
+
+# What tools answer when an address leads off the public web.
+OFF_LIMITS = "this address is not on the public web"
 
 
 def unavailable(service: str) -> str:

@@ -6,10 +6,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+from components.tools.instructions import Instruction, instruction_in
+from components.tools.pages.record import MOST_CHARS
+
+_TARGET = r"\((?:[^()]|\([^()]{0,200}\)){0,2000}\)"
+_IMAGE = re.compile(rf"!\[[^\[\]]*\]{_TARGET}")
+_LINK = re.compile(rf"\[([^\[\]]*)\]{_TARGET}")
+"""Neither looks past the next bracket: a page of brackets alone must not cost more than its length."""
 _HEADING = re.compile(r"^#{1,6}\s+")
-_MARKS = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
+_MARKS = re.compile(r"(?<!\\)(?:[*`]{1,3}(?=\S)|(?<=\S)[*`]{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w))")
+"""Marks of emphasis and code; an underscore within a word is none."""
+_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!<>~|-])")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER_BONUS = 0.01
@@ -17,16 +24,6 @@ _NUMBER_BONUS = 0.01
 _SECOND_SHARE = 0.5
 """A second passage is shown when it scores at least this share of the best one's score."""
 
-_INSTRUCTIONS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|prompts?|rules|other pages|sources)\b",
-        r"\b(?:system|developer)\s+(?:prompt|message|instruction)s?\b",
-        r"\b(?:if|as) you are an? (?:ai|assistant|language model|agent|bot)\b|\b(?:note|message) to (?:automated|ai)\b",
-        r"\b(?:you|assistants?|agents?|readers?|models?) (?:must|should|have to) (?:answer|report|conclude|say|cite)\b",
-        r"\b(?:reveal|print|repeat|output)\b.{0,30}\b(?:prompt|instructions)\b|\bfinish_investigation\b|</?tool_call",
-    )
-)
 _BLOCKED = re.compile(
     r"captcha|cloudflare|access denied|unusual traffic|are you a robot|verify you are human|enable javascript", re.I
 )
@@ -42,6 +39,8 @@ class Reading:
     """Each within the limit, in page order."""
     instructions: int
     """Sentences that tried to instruct the reader, and were dropped."""
+    kinds: tuple[Instruction, ...] = ()
+    """What they tried, each kind once."""
 
 
 def refuses_readers(markdown: str) -> bool:
@@ -50,15 +49,19 @@ def refuses_readers(markdown: str) -> bool:
 
 
 def read_markdown(markdown: str, title: str, limit: int) -> Reading:
-    """Cut a page into passages of at most `limit` characters, without its title, pictures, links and instructions."""
+    """Cut a page into passages of at most `limit` characters, without its title, pictures, links and instructions.
+
+    Of a page that is longer than any page should be, the beginning is read.
+    """
     passages: list[str] = []
-    dropped = 0
-    for paragraph in _paragraphs(markdown, title):
+    tried: list[Instruction] = []
+    for paragraph in _paragraphs(markdown[:MOST_CHARS], title):
         sentences = _SENTENCE.split(paragraph)
-        kept = [sentence for sentence in sentences if not _instructs(sentence)]
-        dropped += len(sentences) - len(kept)
+        found = [instruction_in(sentence) for sentence in sentences]
+        tried.extend(kind for kind in found if kind)
+        kept = [sentence for sentence, kind in zip(sentences, found, strict=True) if not kind]
         passages.extend(_pack(kept, limit))
-    return Reading(tuple(passages), dropped)
+    return Reading(tuple(passages), len(tried), tuple(dict.fromkeys(tried)))
 
 
 def choose(passages: Sequence[str], clues: Sequence[str], limit: int) -> list[str]:
@@ -92,15 +95,11 @@ def _paragraphs(markdown: str, title: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return " ".join(_MARKS.sub("", _LINK.sub(r"\1", text)).split())
+    return " ".join(_ESCAPE.sub(r"\1", _MARKS.sub("", _LINK.sub(r"\1", text))).split())
 
 
 def _same(left: str, right: str) -> bool:
     return left.casefold().split() == right.casefold().split()
-
-
-def _instructs(sentence: str) -> bool:
-    return any(pattern.search(sentence) for pattern in _INSTRUCTIONS)
 
 
 def _pack(sentences: Sequence[str], limit: int) -> list[str]:

@@ -6,7 +6,7 @@ from components.config.schema import ToolParams
 from components.records.conversation import ToolSchema
 from components.tools.base import Tool, ToolFamily, schema_of
 from components.tools.clients.baidu_ocr import BaiduOcrClient
-from components.tools.clients.jina import JinaClient
+from components.tools.clients.direct import PageReader
 from components.tools.clients.pictures import PictureClient
 from components.tools.clients.serper import SerperClient
 from components.tools.clients.upload import Uploader
@@ -51,7 +51,7 @@ def build_tools(
     params: ToolParams,
     *,
     serper: SerperClient,
-    reader: JinaClient,
+    reader: PageReader,
     ocr: BaiduOcrClient,
     pictures: PictureClient,
     upload: Uploader,

@@ -1,5 +1,6 @@
 """Search tools: what they return are leads, which say where to look and prove nothing."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field
@@ -9,6 +10,7 @@ from components.tools.base import Arguments, CaseState, NoArguments, ToolFamily,
 from components.tools.clients.serper import ImageRow, LensRow, SerperClient, WebRow
 from components.tools.clients.upload import Uploader
 from components.tools.failures import attributed, nothing
+from components.tools.instructions import instruction_in, instructs_in_address
 from components.tools.source_policy import SourcePolicy
 
 
@@ -118,8 +120,8 @@ class ReverseImageSearch:
 
 
 def _line(title: str) -> str:
-    """A title on one line, so that rows keep their form."""
-    return " ".join(title.split())
+    """A title on one line, so that rows keep their form; one that gives orders is not shown."""
+    return messages.TITLE_WITHHELD if instruction_in(title) else " ".join(title.split())
 
 
 def _payload(query: str | None, results: list[dict[str, Any]], blocked: int) -> dict[str, Any]:
@@ -128,14 +130,17 @@ def _payload(query: str | None, results: list[dict[str, Any]], blocked: int) -> 
 
 
 def _blocked_page(row: WebRow, policy: SourcePolicy) -> bool:
-    return policy.blocks_url(row.link) or policy.blocks_text(f"{row.title}\n{row.snippet}")
+    return _blocked((row.link,), f"{row.title}\n{row.snippet}", policy)
 
 
 def _blocked_image(row: ImageRow, policy: SourcePolicy) -> bool:
-    urls = (row.link, row.imageUrl)
-    return any(map(policy.blocks_url, urls)) or policy.blocks_text(f"{row.title}\n{row.source}")
+    return _blocked((row.link, row.imageUrl), f"{row.title}\n{row.source}", policy)
 
 
 def _blocked_match(row: LensRow, policy: SourcePolicy) -> bool:
-    urls = (row.link, row.imageUrl or "")
-    return any(map(policy.blocks_url, urls)) or policy.blocks_text(f"{row.title}\n{row.source}")
+    return _blocked((row.link, row.imageUrl or ""), f"{row.title}\n{row.source}", policy)
+
+
+def _blocked(urls: Sequence[str], text: str, policy: SourcePolicy) -> bool:
+    """Whether the policy forbids a row, or one of its addresses spells out an order."""
+    return any(policy.blocks_url(url) or instructs_in_address(url) for url in urls) or policy.blocks_text(text)

@@ -1,7 +1,7 @@
 """Everything that tools need from outside, opened once and closed once."""
 
 from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 
 from pydantic import SecretStr
 
@@ -13,6 +13,7 @@ from components.records.image_bank import ImageBank
 from components.tools.base import ToolFamily
 from components.tools.clients import baidu_ocr, jina, serper
 from components.tools.clients.baidu_ocr import BaiduOcrClient
+from components.tools.clients.direct import PageReader, open_direct_reader
 from components.tools.clients.http import Requester
 from components.tools.clients.jina import JinaClient
 from components.tools.clients.pictures import PictureClient
@@ -36,6 +37,7 @@ class Services:
         bank: where pictures that tools return are kept.
         policy: what is blocked.
         settings: keys and addresses of the vendors; None for the closed world and for recordings.
+        reader: reads pages; None for the vendor's.
 
     """
 
@@ -46,11 +48,12 @@ class Services:
         bank: ImageBank,
         policy: SourcePolicy,
         settings: ServiceSettings | None = None,
+        reader: PageReader | None = None,
     ) -> None:
         held = settings or ServiceSettings.model_construct()
         self.requester = requester
         self.serper = SerperClient(requester, _key(held.serper_key), held.serper_url or serper.BASE)
-        self.reader = JinaClient(requester, _key(held.jina_key), held.jina_url or jina.BASE)
+        self.reader = reader or JinaClient(requester, _key(held.jina_key), held.jina_url or jina.BASE)
         self.ocr = BaiduOcrClient(
             requester,
             _key(held.baidu_key),
@@ -113,5 +116,8 @@ async def open_services(
 
     """
     with connected(params, paths, world) as (transport, settings, secrets):
-        async with Requester(transport, params.tools.request_timeout_s, secrets) as requester:
-            yield Services(requester, params.tools, bank, policy or policy_of(paths), settings)
+        # Pages are fetched from wherever they say they are, so without the closed world they go through a guard.
+        direct = open_direct_reader(params.tools, None if settings else transport)
+        reading = direct if params.tools.reader == "direct" else nullcontext()
+        async with Requester(transport, params.tools.request_timeout_s, secrets) as requester, reading as reader:
+            yield Services(requester, params.tools, bank, policy or policy_of(paths), settings, reader)

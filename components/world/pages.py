@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 import jinja2
-import trafilatura
 
 from components.errors import EviflowError
 from components.records.case import Attribute
 from components.records.kinds import counted
 from components.records.web import Page, SiteKind
+from components.tools.pages.text import readable_text
 from components.world import names, prose
 from components.world.entities import Circulating, Event, Facts, Person
 
@@ -24,14 +24,6 @@ def _templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-
-
-def readable_text(html: str) -> str:
-    """What a page reader returns for a page: markdown without navigation and footers.
-
-    Not to be called from several threads at once: the extractor keeps state.
-    """
-    return trafilatura.extract(html, output_format="markdown", fast=True, include_comments=False) or ""
 
 
 def build_pages(facts: Facts) -> Iterator[Page]:
@@ -149,5 +141,5 @@ def _irrelevant(main_events: int, rng: random.Random) -> Iterator[Page]:
         article = prose.irrelevant(index, rng)
         yield _page(
             "irrelevant", SiteKind.IRRELEVANT, f"https://{article.site}/{index:03d}", article.title, "2034-09-09",
-            paragraphs=article.paragraphs,
+            paragraphs=article.paragraphs, hidden=article.hidden,
         )  # fmt: skip

@@ -43,5 +43,9 @@ class NotThere(Exception):
     """The service works, and what was asked for does not exist."""
 
 
+class OffLimits(Exception):
+    """The address is none of the public web, or may not be opened at all."""
+
+
 class Unusable(Exception):
     """What came back is no picture, or one too large to open."""

@@ -77,6 +77,44 @@ def test_a_captcha_page_is_told_from_a_page_about_captchas() -> None:
     assert not refuses_readers("Harvest Gala.")
 
 
+def test_marks_go_and_what_only_looks_like_one_stays() -> None:
+    text = r"The **great** _gala_ of `2031` had snake_case, 2 \* 3, and file\_name.txt."
+    assert read_markdown(text, "", 700).passages == (
+        "The great gala of 2031 had snake_case, 2 * 3, and file_name.txt.",
+    )
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "![",
+        "[",
+        "![](",
+        "[](",
+        "![a](b",
+        "](",
+        "**",
+        "_a",
+        "\\",
+        "\n ",
+        "a ",
+        "evidence for ",
+        "note to ",
+        "report the ",
+        "open ",
+    ],
+)
+def test_a_page_of_one_thing_costs_no_more_than_its_length(piece: str) -> None:
+    """What looks too far ahead takes hours for these, here as in an investigation."""
+    assert len(" ".join(read_markdown(piece * 400_000, "", 700).passages)) <= 200_000
+
+
+def test_links_and_pictures_go_also_with_brackets_in_their_addresses() -> None:
+    text = "See [the hall](https://x.example/a_(hall)) and ![plan](https://x.example/p(1).png) it."
+    assert read_markdown(text, "", 700).passages == ("See the hall and it.",)
+
+
 def line(text: str, left: int, top: int, width: int = 60, height: int = 12) -> PrintedLine:
     return PrintedLine(text=text, left=left, top=top, width=width, height=height)
 
