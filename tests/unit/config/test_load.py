@@ -1,9 +1,11 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from components.config.load import load_params
 from components.config.schema import Params
+from components.config.tools import ToolParams
 from components.errors import UsageError
 
 
