@@ -1,17 +1,19 @@
 """Making EviLens-F: drawing planned cases, screening them, counting what became of them, and of what was collected."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import BaseModel
 
+from components.config.paths import Paths
 from components.config.schema import Params
 from components.curation.agreement import objection
 from components.curation.plan import CasePlan
 from components.curation.prepare import Prepared
-from components.curation.readahead import reading_ahead
-from components.curation.render import Candidate, as_posted, gold_record, render
+from components.curation.readahead import Drawn, drawing_ahead
+from components.curation.render import Candidate, as_posted, gold_record
 from components.curation.screen import Reason, Screen
 from components.errors import EviflowError
 from components.progress import track
@@ -20,9 +22,6 @@ from components.records.funnel import Screening
 from components.records.image_bank import asset_path
 from components.records.image_writer import ImageWriter
 from components.world.entities import Facts
-
-ATTEMPTS = 4
-"""How often a case is drawn before it is dropped."""
 
 
 class RouteCounts(BaseModel):
@@ -98,7 +97,7 @@ class Screened:
         )
 
 
-def make_cases(prepared: Prepared, params: Params, screen: Screen, bank: ImageWriter, cache: Path) -> Screened:
+def make_cases(prepared: Prepared, params: Params, paths: Paths, screen: Screen, bank: ImageWriter) -> Screened:
     """Draw and screen every planned case; pictures of those that are taken go into `bank`.
 
     A case whose record the curation agent did not find, or read otherwise than it is, is dropped undrawn. What was
@@ -107,13 +106,13 @@ def make_cases(prepared: Prepared, params: Params, screen: Screen, bank: ImageWr
     facts, result = prepared.facts, Screened()
     _count_rejected(prepared, result)
     plans = [plan for plan in prepared.plans if _documented(plan, prepared, result.tallies[plan.event.split])]
-    with reading_ahead([plan for plan in plans if not plan.found], facts, params, cache) as ready:
+    with drawing_ahead([plan for plan in plans if not plan.found], facts, params, paths) as ready:
         for plan in track(plans, "drawing and screening", len(plans), "cases"):
             tally = result.tallies[plan.event.split]
             if plan.found:
                 candidate: Candidate | None = _collected(plan, prepared, params, tally)
             else:
-                candidate = _first_taken(next(ready), facts, params, screen, tally)
+                candidate = _first_taken(next(ready)[1], screen, tally)
             if candidate is not None:
                 digest = bank.put(candidate.data)
                 result.cases.append(Case(case_id=plan.case_id, image_path=asset_path(digest), image_sha256=digest))
@@ -153,11 +152,10 @@ def _documented(plan: CasePlan, prepared: Prepared, tally: Tally) -> bool:
     return reason is None
 
 
-def _first_taken(plan: CasePlan, facts: Facts, params: Params, screen: Screen, tally: Tally) -> Candidate | None:
-    for attempt in range(ATTEMPTS):
-        candidate = render(plan, attempt, facts, params.world)
+def _first_taken(attempts: Iterator[Drawn], screen: Screen, tally: Tally) -> Candidate | None:
+    for attempt, (candidate, view) in enumerate(attempts):
         tally.drawn += 1
-        reasons = screen.reasons(candidate)
+        reasons = screen.reasons(candidate, view)
         if not reasons:
             tally.redrawn += attempt > 0
             return candidate

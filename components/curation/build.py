@@ -10,7 +10,6 @@ from components.curation.evidence_check import ensure_documented
 from components.curation.leakage import require_no_leaks
 from components.curation.pixels import PixelCheck, check_pixels_of
 from components.curation.prepare import prepare
-from components.curation.references import References
 from components.curation.screen import Screen
 from components.curation.web import write_web
 from components.records.case import Split
@@ -18,7 +17,6 @@ from components.records.funnel import Screening
 from components.records.image_writer import new_shards
 from components.records.source_access import excluding
 from components.storage.atomic import replace_folder, write_json, write_jsonl
-from components.tools.ocr import OcrEngine
 from components.world.facts import build_facts
 
 
@@ -78,11 +76,11 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
 
     """
     facts = read_facts(paths.facts)
-    screen = Screen(OcrEngine(params.tools, paths.cache), References(facts, paths.web))
+    screen = Screen()
     prepared = prepare(facts, params, paths, collect(facts, params, paths, screen))
     with replace_folder(paths.candidates) as folder, replace_folder(paths.candidates_gold) as private:
         with new_shards(folder) as bank:
-            screened = make_cases(prepared, params, screen, bank, paths.cache)
+            screened = make_cases(prepared, params, paths, screen, bank)
         ensure_documented(screened.golds, params, paths)
         for split in Split:
             cases, golds = screened.of(split)

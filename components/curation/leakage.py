@@ -33,6 +33,8 @@ class LeakKind(StrEnum):
 
     CASE = "case"
     """A case id is in both splits."""
+    CANDIDATE = "candidate"
+    """A candidate id is in both splits, or in a public file."""
     EVENT = "event"
     """An event is in both splits."""
     PERSON = "person"
@@ -121,7 +123,8 @@ def find_leaks(public: Path, private: Path, web: Path | None = None) -> list[Lea
 
     """
     parts = [_read(split, public, private) for split in Split]
-    leaks = [*_crossings(parts), *(leak for part in parts for leak in (*_fields(part), *_names(part), *_orders(part)))]
+    leaks = [*_crossings(parts), *_named_candidates(parts, public)]
+    leaks += [leak for part in parts for leak in (*_fields(part), *_names(part), *_orders(part))]
     files = _files(parts, ImageBank(public), leaks)
     leaks += [leak for part in parts for leak in _file_leaks(part, files)]
     leaks += _reachable(parts, files, public / SOURCE_ACCESS, web)
@@ -137,6 +140,7 @@ def _read(split: Split, public: Path, private: Path) -> _Part:
 
 _SHARED: dict[LeakKind, Callable[[Gold], Iterable[str]]] = {
     LeakKind.CASE: lambda gold: [gold.case_id],
+    LeakKind.CANDIDATE: lambda gold: [gold.candidate_id] if gold.candidate_id else [],
     LeakKind.EVENT: lambda gold: [gold.event_id] if gold.event_id else [],
     LeakKind.PERSON: lambda gold: gold.person_ids,
     LeakKind.PAGE: lambda gold: [
@@ -167,6 +171,18 @@ def _crossings(parts: Sequence[_Part]) -> Iterator[Leak]:
 def _collected_at(gold: Gold) -> tuple[str, ...]:
     source = gold.provenance.source if gold.provenance else None
     return source.addresses if source else ()
+
+
+def _named_candidates(parts: Sequence[_Part], public: Path) -> Iterator[Leak]:
+    """Candidate ids that stand in public rows or in the names of public files, anywhere within a word."""
+    ids = {gold.candidate_id for part in parts for gold in part.gold.values()} - {""}
+    texts = {f"{part.split.value}.jsonl": [json.dumps(row) for row in part.rows] for part in parts}
+    texts["a file's name"] = [path.relative_to(public).as_posix() for path in sorted(public.rglob("*"))]
+    lengths = sorted({len(item) for item in ids})
+    for place, lines in texts.items():
+        pieces = ((line, at, size) for line in lines for size in lengths for at in range(len(line) - size + 1))
+        for item in sorted(ids.intersection(line[at : at + size] for line, at, size in pieces)):
+            yield Leak(kind=LeakKind.CANDIDATE, item=item, detail=f"{place} tells it")
 
 
 def _fields(part: _Part) -> Iterator[Leak]:

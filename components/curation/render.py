@@ -1,5 +1,6 @@
 """From a planned case to its picture and its gold record."""
 
+import hashlib
 import io
 import random
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from components.world.draw import Scene, draw_scene, encode_png
 from components.world.entities import Circulating, Event, Facts
 from components.world.scenes import Shown, documented, scene_of
 from components.world.styles import STYLES_BY_SPLIT
+
+_ID_DIGITS = 16
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ def gold_record(candidate: Candidate, research: Research) -> Gold:
     people = {person.person_id for person in (shown.host, record.host, shown.guest, record.guest) if person}
     return Gold(
         case_id=plan.case_id,
+        candidate_id=candidate_id(plan),
         factual_status=Verdict.SUPPORTED if plan.error_type is None else Verdict.REFUTED,
         target_claim=_claim(event, shown),
         acceptable_evidence=evidence_of(checks, proposals),
@@ -98,6 +102,11 @@ def gold_record(candidate: Candidate, research: Research) -> Gold:
 
 def _construction(event: Event) -> Construction:
     return Construction.PROTOTYPE if event.photo_url else Construction.FABRICATION
+
+
+def candidate_id(plan: CasePlan) -> str:
+    """What a candidate is called in private, so that its way can be followed; says nothing about event or label."""
+    return hashlib.sha256(f"candidate-{plan.seed}".encode()).hexdigest()[:_ID_DIGITS]
 
 
 def checked(plan: CasePlan) -> list[Attribute]:

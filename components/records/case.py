@@ -207,6 +207,8 @@ class Gold(Record):
     """The private answer of one case. Only judges, reviewers and reports may load it."""
 
     case_id: str
+    candidate_id: str = ""
+    """Of what was drawn, before it was a case: a digest that no public file holds. Empty for an imported case."""
     factual_status: Verdict
     target_claim: str
     acceptable_evidence: tuple[Evidence, ...]

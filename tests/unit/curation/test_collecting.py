@@ -19,7 +19,6 @@ from components.curation.render import as_posted, checks_of, gold_record
 from components.curation.screen import Reason, Screen
 from components.records.case import Attribute, ErrorType, Route, Verdict
 from components.records.web import Page
-from components.tools.ocr import OcrEngine
 from components.world.entities import Facts
 from components.world.store import read_pages, write_pages
 
@@ -49,7 +48,7 @@ def found(paths: Paths, facts: Facts) -> list[Found]:
 
 
 def collected(paths: Paths, facts: Facts) -> Collection:
-    screen = Screen(OcrEngine(PARAMS.tools, paths.cache), References(facts, paths.web))
+    screen = Screen()
     return collect(facts, PARAMS, paths, screen)
 
 
@@ -150,5 +149,5 @@ def test_what_the_world_knows_better_is_not_collected(
 
 def test_a_share_of_nothing_collects_nothing(paths: Paths, facts: Facts) -> None:
     none = PARAMS.model_copy(update={"benchmark": BenchmarkParams(web_share=0)})
-    screen = Screen(OcrEngine(PARAMS.tools, paths.cache), References(facts, paths.web))
+    screen = Screen()
     assert collect(facts, none, paths, screen) == Collection()

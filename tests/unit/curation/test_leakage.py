@@ -42,6 +42,7 @@ class Release:
         url = f"https://{key}.example/2031"
         gold = Gold(
             case_id=case_id,
+            candidate_id=sha256_hex(case_id.encode())[:16],
             factual_status=verdict,
             target_claim="",
             acceptable_evidence=(
@@ -107,6 +108,18 @@ def same_case(release: Release) -> str:
     row["case_id"] = "train-00009"
     release.gold[Split.TEST][3] = gold.model_copy(update={"case_id": "train-00009"})
     return "train-00009"
+
+
+def same_candidate(release: Release) -> str:
+    release.change(Split.TEST, 3, candidate_id=release.gold[Split.TRAIN][8].candidate_id)
+    return release.gold[Split.TRAIN][8].candidate_id
+
+
+def told_candidate(release: Release) -> str:
+    row, gold = release.rows[Split.TEST][3], release.gold[Split.TEST][3]
+    row["case_id"] = f"test-{gold.candidate_id}"
+    release.gold[Split.TEST][3] = gold.model_copy(update={"case_id": row["case_id"]})
+    return gold.candidate_id
 
 
 def same_event(release: Release) -> str:
@@ -217,6 +230,8 @@ def telling_length(release: Release) -> str:
 
 PLANTED = [
     (LeakKind.CASE, same_case),
+    (LeakKind.CANDIDATE, same_candidate),
+    (LeakKind.CANDIDATE, told_candidate),
     (LeakKind.EVENT, same_event),
     (LeakKind.PERSON, same_person),
     (LeakKind.PAGE, same_page),
