@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from components.commands import data, investigate, run, stage, world
+from components.commands import data, doctor, investigate, run, stage, world
 from components.commands.session import Session, guarded
 
 app = typer.Typer(
@@ -36,6 +36,7 @@ def options(
 app.command("run", epilog=run.EXAMPLE)(run.run)
 app.command("stage", epilog=stage.EXAMPLE)(stage.stage)
 app.command("investigate", epilog=investigate.EXAMPLE)(investigate.investigate)
+app.command("doctor", epilog=doctor.EXAMPLE)(doctor.doctor)
 app.add_typer(data.app, name="data")
 app.add_typer(world.app, name="world")
 app.add_typer(data.app, name="data")

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_foreign_servers() -> Iterator[None]:
-    """Tests write to stores of their own, whatever servers the developer's shell names."""
-    foreign = {
-        name: value for name, value in os.environ.items() if name.startswith(("MLFLOW_", "PREFECT_", "EVIFLOW_"))
-    }
+    """Tests write to stores and ask services of their own, whatever the developer's shell names."""
+    prefixes = ("MLFLOW_", "PREFECT_", "EVIFLOW_", "SERPER_", "JINA_", "BAIDU_")
+    foreign = {name: value for name, value in os.environ.items() if name.startswith(prefixes)}
     for name in foreign:
         del os.environ[name]
     yield

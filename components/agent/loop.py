@@ -18,6 +18,7 @@ from components.records.conversation import Conversation
 from components.records.episode import Episode, Observation, Report, Step, StepKind, Termination, Turn
 from components.tools import messages
 from components.tools.base import LEAD_TOOLS
+from components.tools.request_key import asked_by
 from components.tools.toolbox import Refused, Toolbox
 
 __all__ = ["Investigation", "messages_of"]
@@ -67,8 +68,8 @@ class Investigation:
 
     @property
     def actions_left(self) -> int:
-        """Calls that may still be executed."""
-        return self._config.action_budget - self._actions
+        """Calls that may still be executed; none once the tools have used up their time."""
+        return 0 if self._toolbox.out_of_time else self._config.action_budget - self._actions
 
     def conversation(self) -> Conversation:
         """What the policy may use for its next turn."""
@@ -119,7 +120,8 @@ class Investigation:
             self._enter_report()
             return self._step(StepKind.FINISH, turn, parsed, feedback=report_request())
         self._actions += 1
-        observation = await self._toolbox.execute(checked, f"o{self._actions}")
+        with asked_by(f"{self.case.case_id} s{self._seed} o{self._actions}"):
+            observation = await self._toolbox.execute(checked, f"o{self._actions}")
         return self._step(StepKind.ACTION, turn, parsed, observation=observation)
 
     def _take_report(self, turn: Turn, parsed: Parsed) -> Step:

@@ -9,7 +9,24 @@ from components.commands.session import Session
 app = typer.Typer(help="The closed world that stands in for the web.", no_args_is_help=True)
 
 
-@app.command("serve", epilog="Example:\n\n    eviflow world serve --port 8800")
+EXAMPLE = """Example:
+
+    eviflow world serve --port 8800
+
+Any agent then has the world for the web when it takes these for the vendors' addresses, with any key:
+
+    SERPER_BASE_URL=http://127.0.0.1:8800/serper  (/search, /images, /lens)
+
+    JINA_BASE_URL=http://127.0.0.1:8800/jina  (/https://...)
+
+    BAIDU_BASE_URL=http://127.0.0.1:8800/baidu  (/oauth/2.0/token, /rest/2.0/ocr/v1/general)
+
+Pictures for /lens go to http://127.0.0.1:8800/uploads/<SHA-256>.png; pages and pictures stand below /web/https://...
+
+EviFlow's own agent is sent there by EVIFLOW_WORLD_URL=http://127.0.0.1:8800 and `tools.transport: live`."""
+
+
+@app.command("serve", epilog=EXAMPLE)
 def serve(
     context: typer.Context,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",

@@ -1,8 +1,10 @@
 """The schema of `params.yaml`: one section a stage, every knob a field with its meaning under it."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from components.config.tools import PriceParams, ToolParams
 
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -55,22 +57,6 @@ class PanelParams(Section):
     """`scripted`: programs with known error rates stand in; `people`: what `eviflow data review` has recorded."""
     seed: int = 31
     """Which candidates scripted reviewers err on."""
-
-
-class ToolParams(Section):
-    """How the tools reach the services."""
-
-    ocr_side: Count = 320
-    """Longest side that text detection works on, pixels."""
-    ocr_threads: Count = 2
-    request_timeout_s: Annotated[float, Field(gt=0)] = 20.0
-    """Deadline of one request."""
-    search_results: Count = 3
-    """Rows of a search that the policy sees."""
-    reader: Literal["jina", "direct"] = "jina"
-    """Who reads pages: the vendor's reader, or this process, which fetches a page from its own server."""
-    passage_chars: Count = 700
-    """Longest passage of a page that the policy sees."""
 
 
 class AgentParams(Section):
@@ -203,6 +189,7 @@ class Params(Section):
     benchmark: BenchmarkParams = BenchmarkParams()
     panel: PanelParams = PanelParams()
     tools: ToolParams = ToolParams()
+    prices: PriceParams = PriceParams()
     agent: AgentParams = AgentParams()
     episodes: EpisodeParams = EpisodeParams()
     review: ReviewParams = ReviewParams()
@@ -211,3 +198,7 @@ class Params(Section):
     sft: SftParams = SftParams()
     evaluation: EvaluationParams = EvaluationParams()
     tracking: TrackingParams = TrackingParams()
+
+    def on_world(self) -> Self:
+        """The same with tools that reach the closed world alone: it is built and checked without the network."""
+        return self.model_copy(update={"tools": self.tools.model_copy(update={"transport": "world"})})

@@ -40,7 +40,7 @@ def find_violations(golds: Sequence[Gold], params: Params, paths: Paths) -> list
 
     async def read() -> dict[str, str | None]:
         bank = ImageBank(paths.work / "curator")
-        async with open_services(params, paths, bank, policy=SourcePolicy()) as services:
+        async with open_services(params.on_world(), paths, bank, policy=SourcePolicy()) as services:
             return {url: await _text(services, url) for url in track(urls, "checking evidence", len(urls), "pages")}
 
     texts = asyncio.run(read())

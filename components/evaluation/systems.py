@@ -16,7 +16,7 @@ from components.records.shards import read_episodes, write_episodes
 from components.rollout.cases import load_cases
 from components.rollout.engine import Job
 from components.rollout.run import copy_pictures, roll_out
-from components.rollout.work import rollout_key, work_folder
+from components.rollout.work import recorded_inputs, rollout_key, work_folder
 from components.storage.atomic import write_json
 from components.storage.identity import digest_file
 from components.tools.source_policy import policy_of
@@ -121,4 +121,4 @@ def _key(system: System, params: Params, paths: Paths) -> str:
         "source_policy": policy_of(paths).digest,
     }
     inputs = ("data/web", "data/evilens_f/test.jsonl", "data/evilens_f/assets", system.folder)
-    return rollout_key(paths, settings=settings, inputs=inputs, code=CODE)
+    return rollout_key(paths, settings=settings, inputs=(*inputs, *recorded_inputs(params.tools)), code=CODE)

@@ -18,7 +18,7 @@ from components.records.shards import write_episodes
 from components.rollout.cases import load_cases
 from components.rollout.engine import Job
 from components.rollout.run import copy_pictures, roll_out
-from components.rollout.work import rollout_key, work_folder
+from components.rollout.work import recorded_inputs, rollout_key, work_folder
 from components.storage.atomic import replace_folder
 from components.tools.source_policy import policy_of
 
@@ -59,7 +59,7 @@ def collect_teacher(params: Params, paths: Paths) -> EpisodesSummary:
     policy = ScriptedTeacher()
     settings = params.model_dump(mode="json", include=set(SECTIONS))
     settings |= {"policy": policy.name, "source_policy": policy_of(paths).digest}
-    key = rollout_key(paths, settings=settings, inputs=INPUTS, code=CODE)
+    key = rollout_key(paths, settings=settings, inputs=(*INPUTS, *recorded_inputs(params.tools)), code=CODE)
     with work_folder(paths, "episodes", key) as folder:
         episodes = roll_out(
             params,

@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from components.config.paths import Paths
+from components.config.schema import ToolParams
 from components.storage.identity import digest_code, digest_tree, digest_value, source_root
+from components.tools.recording import SEAL
 
 
 def rollout_key(paths: Paths, *, settings: Mapping[str, object], inputs: Sequence[str], code: Sequence[str]) -> str:
@@ -21,6 +23,11 @@ def rollout_key(paths: Paths, *, settings: Mapping[str, object], inputs: Sequenc
     """
     files = {name: digest_tree(paths.root / name) for name in inputs}
     return digest_value({"settings": dict(settings), "inputs": files, "code": digest_code(source_root(), code)})
+
+
+def recorded_inputs(tools: ToolParams) -> tuple[str, ...]:
+    """What a rollout reads besides its inputs when a recording answers: its seal, which names every byte of it."""
+    return (f"{tools.recording}/{SEAL}",) if tools.transport == "replay" else ()
 
 
 @contextmanager

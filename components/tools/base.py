@@ -69,6 +69,7 @@ class ToolFailure(Exception):
         *,
         images: tuple[bytes, ...] = (),
         source_url: str | None = None,
+        charged: bool = True,
     ) -> None:
         super().__init__(text)
         self.failure = failure
@@ -76,6 +77,8 @@ class ToolFailure(Exception):
         self.payload = dict(payload or {})
         self.images = images
         self.source_url = source_url
+        self.charged = charged
+        """Whether the call counts against the tool's limit."""
 
 
 @dataclass
@@ -87,6 +90,8 @@ class CaseState:
     """The case's picture, encoded."""
     used: Counter[str] = field(default_factory=Counter)
     """Executed calls by tool."""
+    seconds: float = 0.0
+    """What they have taken."""
     asked: set[tuple[str, str]] = field(default_factory=set)
     """(tool, normalised argument) of calls that a service has answered."""
     clues: list[str] = field(default_factory=list)

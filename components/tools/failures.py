@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from components.records.episode import FailureClass
 from components.tools import messages
 from components.tools.base import ToolFailure
-from components.tools.clients.errors import NotThere, OffLimits, ServiceError, Unusable
+from components.tools.clients.errors import NotThere, NotUploaded, OffLimits, ServiceError, Unusable
 
 
 @contextmanager
@@ -17,7 +17,8 @@ def attributed(source_url: str | None = None) -> Iterator[None]:
     except ServiceError as error:
         payload = {"service": error.service, "reason": error.reason}
         text = messages.unavailable(error.service)
-        raise ToolFailure(FailureClass.INFRASTRUCTURE, text, payload, source_url=source_url) from error
+        charged = not isinstance(error, NotUploaded)
+        raise ToolFailure(FailureClass.INFRASTRUCTURE, text, payload, source_url=source_url, charged=charged) from error
     except NotThere as error:
         payload = {"reason": str(error)}
         raise ToolFailure(FailureClass.EMPTY_RESULT, messages.NOT_THERE, payload, source_url=source_url) from error

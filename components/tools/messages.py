@@ -30,6 +30,7 @@ TITLE_WITHHELD = "(a title that is not shown)"
 
 # What tools answer when a service or a file is broken.
 BLOCKED_PAGE = "the page refuses readers"
+TOO_SLOW = "no result in time"
 BAD_PICTURE = "the picture cannot be opened"
 
 # What tools answer when the source policy forbids the answer.

@@ -9,7 +9,7 @@ from components.tools.clients.baidu_ocr import BaiduOcrClient
 from components.tools.clients.direct import PageReader
 from components.tools.clients.pictures import PictureClient
 from components.tools.clients.serper import SerperClient
-from components.tools.clients.upload import UploadClient
+from components.tools.clients.upload import Uploader
 from components.tools.evidence import CompareWithReference, Visit
 from components.tools.retrieval import ReverseImageSearch, TextImageSearch, TextSearch
 from components.tools.source_policy import SourcePolicy
@@ -54,7 +54,7 @@ def build_tools(
     reader: PageReader,
     ocr: BaiduOcrClient,
     pictures: PictureClient,
-    upload: UploadClient,
+    upload: Uploader,
     policy: SourcePolicy,
     without: Collection[ToolFamily] = (),
 ) -> tuple[Tool, ...]:

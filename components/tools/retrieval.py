@@ -8,7 +8,7 @@ from pydantic import Field
 from components.tools import messages
 from components.tools.base import Arguments, CaseState, NoArguments, ToolFamily, ToolResult, normalised
 from components.tools.clients.serper import ImageRow, LensRow, SerperClient, WebRow
-from components.tools.clients.upload import UploadClient
+from components.tools.clients.upload import Uploader
 from components.tools.failures import attributed, nothing
 from components.tools.instructions import instruction_in, instructs_in_address
 from components.tools.source_policy import SourcePolicy
@@ -91,7 +91,7 @@ class ReverseImageSearch:
     limit: int | None = 2
     arguments: type[Arguments] = NoArguments
 
-    def __init__(self, serper: SerperClient, upload: UploadClient, policy: SourcePolicy, rows: int) -> None:
+    def __init__(self, serper: SerperClient, upload: Uploader, policy: SourcePolicy, rows: int) -> None:
         self._serper = serper
         self._upload = upload
         self._policy = policy
@@ -108,8 +108,8 @@ class ReverseImageSearch:
     async def run(self, arguments: NoArguments, state: CaseState) -> ToolResult:
         """Rows of page title and page address."""
         with attributed():
-            url = await self._upload.put(state.image)
-            found = await self._serper.lens(url)
+            async with self._upload.shared(state.image) as url:
+                found = await self._serper.lens(url)
         allowed = [row for row in found if not _blocked_match(row, self._policy)]
         shown = allowed[: self._rows]
         payload = _payload(None, [row.model_dump() for row in shown], len(found) - len(allowed))

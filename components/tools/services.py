@@ -2,29 +2,30 @@
 
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, nullcontext
-from pathlib import Path
 
-import httpx
+from pydantic import SecretStr
 
 from components.config.paths import Paths
 from components.config.schema import Params, ToolParams
+from components.config.settings import ServiceSettings
 from components.records.case import Case
 from components.records.image_bank import ImageBank
 from components.tools.base import ToolFamily
+from components.tools.clients import baidu_ocr, jina, serper
 from components.tools.clients.baidu_ocr import BaiduOcrClient
 from components.tools.clients.direct import PageReader, open_direct_reader
 from components.tools.clients.http import Requester
 from components.tools.clients.jina import JinaClient
 from components.tools.clients.pictures import PictureClient
 from components.tools.clients.serper import SerperClient
-from components.tools.clients.upload import UploadClient
+from components.tools.clients.upload import S3UploadClient, UploadClient, Uploader
+from components.tools.connections import connected
 from components.tools.registry import build_tools
 from components.tools.source_policy import SourcePolicy, policy_of
 from components.tools.toolbox import Toolbox
-from components.tools.transports import PortTransport
 
 _WORLD_KEY = "closed-world"
-"""The closed world asks for a key as the vendors do, and takes any."""
+"""The closed world asks for a key as the vendors do, and takes any; a recording asks for none."""
 
 
 class Services:
@@ -35,6 +36,7 @@ class Services:
         params: of the tools.
         bank: where pictures that tools return are kept.
         policy: what is blocked.
+        settings: keys and addresses of the vendors; None for the closed world and for recordings.
         reader: reads pages; None for the vendor's.
 
     """
@@ -45,14 +47,24 @@ class Services:
         params: ToolParams,
         bank: ImageBank,
         policy: SourcePolicy,
+        settings: ServiceSettings | None = None,
         reader: PageReader | None = None,
     ) -> None:
+        held = settings or ServiceSettings.model_construct()
         self.requester = requester
-        self.serper = SerperClient(requester, _WORLD_KEY)
-        self.reader = reader or JinaClient(requester, _WORLD_KEY)
-        self.ocr = BaiduOcrClient(requester, _WORLD_KEY, _WORLD_KEY)
+        self.serper = SerperClient(requester, _key(held.serper_key), held.serper_url or serper.BASE)
+        self.reader = reader or JinaClient(requester, _key(held.jina_key), held.jina_url or jina.BASE)
+        self.ocr = BaiduOcrClient(
+            requester,
+            _key(held.baidu_key),
+            _key(held.baidu_secret),
+            held.baidu_url or baidu_ocr.BASE,
+            params.ocr_model,
+        )
         self.pictures = PictureClient(requester)
-        self.upload = UploadClient(requester)
+        self.upload: Uploader = UploadClient(requester)
+        if held.upload_bucket:
+            self.upload = S3UploadClient(requester, held, params.upload_expires_s)
         self.policy = policy
         self._params = params
         self._bank = bank
@@ -76,7 +88,12 @@ class Services:
             policy=self.policy,
             without=without,
         )
-        return Toolbox(case, image, tools, self._bank)
+        limits = {"call_s": self._params.tool_timeout_s, "episode_s": self._params.episode_timeout_s}
+        return Toolbox(case, image, tools, self._bank, **limits)
+
+
+def _key(secret: SecretStr | None) -> str:
+    return secret.get_secret_value() if secret else _WORLD_KEY
 
 
 @asynccontextmanager
@@ -89,21 +106,18 @@ async def open_services(
         params: all settings.
         paths: where the world lies, and the cache.
         bank: where pictures that tools return are kept.
-        world: address of a served world; None answers in this process.
+        world: address of a served world, which answers in the place of the closed world in this process, or of the
+            network; None for these.
         policy: what is blocked; None takes the policy of the checkout's benchmark.
 
     Raises:
-        EviflowError: the world is not built.
+        EviflowError: the world is not built, or there is no whole recording to replay.
+        PreflightError: the vendors are to answer, and a key is missing.
 
     """
-    transport = PortTransport(world) if world else world_transport(params, paths.web, paths.cache)
-    direct = open_direct_reader(params.tools, transport) if params.tools.reader == "direct" else nullcontext()
-    async with Requester(transport, params.tools.request_timeout_s) as requester, direct as reader:
-        yield Services(requester, params.tools, bank, policy or policy_of(paths), reader)
-
-
-def world_transport(params: Params, web: Path, cache: Path) -> httpx.AsyncBaseTransport:
-    """The closed world as an application in this process."""
-    from components.world.serve import world_app
-
-    return httpx.ASGITransport(app=world_app(params, web, cache))
+    with connected(params, paths, world) as (transport, settings, secrets):
+        # Pages are fetched from wherever they say they are, so without the closed world they go through a guard.
+        direct = open_direct_reader(params.tools, None if settings else transport)
+        reading = direct if params.tools.reader == "direct" else nullcontext()
+        async with Requester(transport, params.tools.request_timeout_s, secrets) as requester, reading as reader:
+            yield Services(requester, params.tools, bank, policy or policy_of(paths), settings, reader)

@@ -1,6 +1,8 @@
 """The tools of one investigation: what may be called now, what is refused, and what was found."""
 
+import asyncio
 import json
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,13 +52,30 @@ class Toolbox:
         image: its picture, encoded.
         tools: everything that is exposed; an ablation leaves tools out here.
         bank: where pictures that tools return are kept.
+        call_s: deadline of one call, seconds.
+        episode_s: what all calls may take together, seconds.
 
     """
 
-    def __init__(self, case: Case, image: bytes, tools: Sequence[Tool], bank: ImageBank) -> None:
+    def __init__(
+        self,
+        case: Case,
+        image: bytes,
+        tools: Sequence[Tool],
+        bank: ImageBank,
+        *,
+        call_s: float = math.inf,
+        episode_s: float = math.inf,
+    ) -> None:
         self.state = CaseState(case, image)
         self._tools = {tool.name: tool for tool in tools}
         self._bank = bank
+        self._call_s, self._episode_s = call_s, episode_s
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the calls have taken all the time that there was; only finish remains."""
+        return self.state.seconds >= self._episode_s
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,13 +112,27 @@ class Toolbox:
         self.state.used[tool.name] += 1
         started = time.perf_counter()
         try:
-            result = await tool.run(accepted.arguments, self.state)
+            result = await self._within_time(tool, accepted.arguments)
         except ToolFailure as failure:
+            if not failure.charged:
+                self.state.used[tool.name] -= 1
             self._remember(tool, accepted.arguments, failure.failure)
             return self._failure(tool, failure, observation_id, time.perf_counter() - started)
+        finally:
+            self.state.seconds += time.perf_counter() - started
         self._remember(tool, accepted.arguments, None)
         self.state.offered.update(result.offered)
         return self._success(tool, result, observation_id, time.perf_counter() - started)
+
+    async def _within_time(self, tool: Tool, arguments: Arguments) -> ToolResult:
+        """The result, or a failure when the call's or the investigation's time is up."""
+        seconds = min(self._call_s, self._episode_s - self.state.seconds)
+        try:
+            async with asyncio.timeout(seconds if seconds < math.inf else None):
+                return await tool.run(arguments, self.state)
+        except TimeoutError as error:
+            payload = {"reason": f"no result within {seconds:g} s"}
+            raise ToolFailure(FailureClass.INFRASTRUCTURE, messages.TOO_SLOW, payload) from error
 
     def _within_limit(self, tool: Tool) -> bool:
         return tool.limit is None or self.state.used[tool.name] < tool.limit

@@ -1,7 +1,8 @@
 """The closed world as one ASGI application: it answers for every host of the public web and of the vendors.
 
 Which service answers is decided by the Host header, so that the same clients reach the vendors, the application in
-their own process, or the application on a port.
+their own process, or the application on a port. Whoever can set a base address but no Host header finds the same
+services below paths: `/serper`, `/jina`, `/baidu`, `/uploads`, and pages and pictures below `/web/` and their address.
 """
 
 from functools import lru_cache
@@ -11,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.records.image_bank import ImageBank
 from components.world.vendors import baidu, jina, serper, uploads
+from components.world.vendors.doors import Doors
 from components.world.vendors.sites import Sites
 from components.world.web import Web
 
@@ -33,7 +35,9 @@ class WorldApp:
             baidu.HOST: baidu.BaiduOcr(read).router(),
             uploads.HOST: shelf.router(),
         }
+        self._web = web
         self._sites = Sites(web)
+        self._doors = Doors(self._hosts, self._sites)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; there is nothing to start or stop."""
@@ -41,8 +45,11 @@ class WorldApp:
             await _lifespan(receive, send)
             return
         assert scope["type"] == "http", scope["type"]
-        host = next((value for key, value in scope["headers"] if key == b"host"), b"").decode().partition(":")[0]
-        await self._hosts.get(host.lower(), self._sites)(scope, receive, send)
+        host = (
+            next((value for key, value in scope["headers"] if key == b"host"), b"").decode().partition(":")[0].lower()
+        )
+        known = self._sites if self._web.knows_host(host) else self._doors
+        await self._hosts.get(host, known)(scope, receive, send)
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:

@@ -23,4 +23,8 @@ def serve(paths: Paths, params: Params, host: str, port: int) -> None:
     """
     import uvicorn
 
+    from components.world.vendors.doors import addresses
+
+    for name, address in addresses(f"http://{host}:{port}").items():
+        print(f"{name:8} {address}", flush=True)
     uvicorn.run(world_app(params, paths.web, paths.cache), host=host, port=port, log_level="info")

@@ -47,7 +47,8 @@ def recover_sources(posts: Sequence[Post], params: Params, paths: Paths) -> list
     policy = SourcePolicy(excluded=frozenset(url for post in posts for url in (post.page_url, post.image_url)))
 
     async def run() -> list[Found | Reason]:
-        async with open_services(params, paths, ImageBank(paths.work / "curator"), policy=policy) as services:
+        bank_of_tools = ImageBank(paths.work / "curator")
+        async with open_services(params.on_world(), paths, bank_of_tools, policy=policy) as services:
             found = []
             for post in track(posts, "recovering sources", len(posts), "posts"):
                 image = bank.read(post.sha256)

@@ -34,7 +34,7 @@ def research_topics(topics: Iterable[Topic], params: Params, paths: Paths) -> di
     async def run() -> dict[Topic, Proposal]:
         # Not the policy of a benchmark that lies here: this one is still to be made.
         bank = ImageBank(paths.work / "curator")
-        async with open_services(params, paths, bank, policy=SourcePolicy()) as services:
+        async with open_services(params.on_world(), paths, bank, policy=SourcePolicy()) as services:
             return {
                 topic: await research(topic, Desk(services, "topic", params.agent.action_budget))
                 for topic in track(wanted, "researching", len(wanted), "topics")

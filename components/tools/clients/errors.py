@@ -35,6 +35,10 @@ class Rejected(ServiceError):
     """The service does not take our key, or we have no credit left; trying again would not help."""
 
 
+class NotUploaded(ServiceError):
+    """A picture could not be laid where a search would look at it: the search itself was never made."""
+
+
 class NotThere(Exception):
     """The service works, and what was asked for does not exist."""
 

@@ -1,14 +1,15 @@
 """One HTTP client for every service, with the one retry layer there is.
 
 Tried again are answers 429 and 5xx, and connections that were never made; nothing that may have been carried out, and
-never a refused key. `Retry-After` is honoured, unless it asks for more patience than there is.
+never a refused key. `Retry-After` is honoured, unless it asks for more patience than there is. Keys that a service
+repeats in its answer are taken out before anybody reads it.
 """
 
 import asyncio
 import json as jsonlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import TracebackType
@@ -17,15 +18,18 @@ from typing import Any, Self, TypeVar
 import httpx
 import stamina
 
+from components.config.tools import ATTEMPTS
 from components.tools.clients.errors import Overloaded, Rejected, ServiceError
 
-T = TypeVar("T")
-
-ATTEMPTS = 3
 _FIRST_WAIT_S = 0.2
 _LONGEST_WAIT_S = 5.0
-_LARGEST_ANSWER = 24 * 2**20
+T = TypeVar("T")
+
+LARGEST_ANSWER = 24 * 2**20
 """Bytes of any answer; more is a failure, so that no service can fill the memory."""
+_SHORTEST_SECRET = 8
+_QUIET = ("httpx", "httpcore", "boto3", "botocore")
+"""They write addresses and headers, keys included, into logs that somebody has turned up."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,9 @@ class Answer:
 
     service: str
     status: int
-    url: str
+    url: str = field(repr=False)
     """Where it came from, after redirects."""
-    content: bytes
+    content: bytes = field(repr=False)
 
     def json_object(self) -> dict[str, Any]:
         """The body as a JSON object; raises ServiceError when it is none."""
@@ -53,22 +57,44 @@ Check = Callable[[Answer], None]
 """Raises a ServiceError for an answer that is a failure in its vendor's own words."""
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a transport is told of a request besides the request itself, as its extension `told`."""
+
+    service: str
+    url: str
+    """Where it goes; after a redirect this is no longer the request's own."""
+    known_as: str
+    """The address to know it by, which holds no key and is the same wherever the service stands."""
+    check: Check | None
+
+
+def without_secrets(data: bytes, secrets: Sequence[str]) -> bytes:
+    """The same bytes with every secret replaced."""
+    for secret in secrets:
+        if len(secret) >= _SHORTEST_SECRET:
+            data = data.replace(secret.encode(), b"[key]")
+    return data
+
+
 class Requester:
     """Sends requests for all clients of one process; closing it closes every connection.
 
     Args:
         transport: who answers: the closed world in this process or on a port, or None for the network.
         timeout_s: deadline of one attempt; all attempts together end after `ATTEMPTS` times that.
+        secrets: keys that no answer may show; the list may grow.
 
     """
 
-    def __init__(self, transport: httpx.AsyncBaseTransport | None, timeout_s: float) -> None:
-        # At INFO httpx writes whole URLs, and one vendor takes its secret in the URL.
-        logging.getLogger("httpx").setLevel(logging.WARNING)
+    def __init__(
+        self, transport: httpx.AsyncBaseTransport | None, timeout_s: float, secrets: list[str] | None = None
+    ) -> None:
+        for name in _QUIET:
+            logging.getLogger(name).setLevel(logging.WARNING)
         self._timeout_s = timeout_s
-        self._http = httpx.AsyncClient(
-            transport=transport, timeout=httpx.Timeout(timeout_s), follow_redirects=True, max_redirects=5
-        )
+        self._secrets = [] if secrets is None else secrets
+        self._http = httpx.AsyncClient(transport=transport, timeout=httpx.Timeout(timeout_s), max_redirects=5)
 
     async def __aenter__(self) -> Self:
         """Enter; nothing is connected before the first request."""
@@ -79,6 +105,10 @@ class Requester:
     ) -> None:
         """Close every connection."""
         await self.close()
+
+    def keep_secret(self, secret: str) -> None:
+        """Take `secret` out of every answer from now on."""
+        self._secrets.append(secret)
 
     @property
     def closed(self) -> bool:
@@ -100,8 +130,22 @@ class Requester:
         content: bytes | None = None,
         json: Any = None,
         check: Check | None = None,
+        known_as: str | None = None,
+        redirects: bool = False,
     ) -> Answer:
         """The answer to a request, whatever its status below 500, except 401, 402, 403 and 429.
+
+        Args:
+            service: what is asked, in words that a policy may read.
+            method: HTTP's.
+            url: where to.
+            headers: may hold keys, as may `params`.
+            params: of the URL.
+            content: the body, or
+            json: the body.
+            check: raises for an answer that is a failure though its status is none.
+            known_as: the address that a recording knows the request by; None for `url`, which then holds no key.
+            redirects: whether to follow them. A service that takes a key is not followed with it to another address.
 
         Raises:
             ServiceError: no answer in time, or one that is a failure.
@@ -112,17 +156,23 @@ class Requester:
             request = self._http.build_request(
                 method, url, headers=dict(headers or {}), params=dict(params or {}) or None, content=content, json=json
             )
-            answer = await self._send_once(service, request)
+            request.extensions["told"] = Told(service, str(request.url), known_as or url, check)
+            answer = await self._send_once(service, request, redirects)
             if check is not None:
                 check(answer)
             return answer
 
-        return await persistently(attempt, ATTEMPTS * self._timeout_s)
+        limit = ATTEMPTS * self._timeout_s
+        try:
+            async with asyncio.timeout(limit):
+                return await persistently(attempt, limit)
+        except TimeoutError as error:
+            raise ServiceError(service, f"no answer within {limit:g} s") from error
 
-    async def _send_once(self, service: str, request: httpx.Request) -> Answer:
+    async def _send_once(self, service: str, request: httpx.Request, redirects: bool) -> Answer:
         try:
             async with asyncio.timeout(self._timeout_s):
-                response = await self._http.send(request, stream=True)
+                response = await self._http.send(request, stream=True, follow_redirects=redirects)
                 try:
                     content = await _read(service, response)
                 finally:
@@ -134,8 +184,8 @@ class Requester:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ServiceError(service, type(error).__name__) from error
         check_load(service, response)
-        _check_access(service, response)
-        return Answer(service, response.status_code, str(response.url), content)
+        check_access(service, response)
+        return Answer(service, response.status_code, str(response.url), without_secrets(content, self._secrets))
 
 
 async def persistently(attempt: Callable[[], Awaitable[T]], limit: float) -> T:
@@ -164,8 +214,8 @@ async def _read(service: str, response: httpx.Response) -> bytes:
     size = 0
     async for chunk in response.aiter_bytes():
         size += len(chunk)
-        if size > _LARGEST_ANSWER:
-            raise ServiceError(service, f"an answer of more than {_LARGEST_ANSWER} bytes")
+        if size > LARGEST_ANSWER:
+            raise ServiceError(service, f"an answer of more than {LARGEST_ANSWER} bytes")
         chunks.append(chunk)
     return b"".join(chunks)
 
@@ -177,7 +227,8 @@ def check_load(service: str, response: httpx.Response) -> None:
         raise Overloaded(service, f"status {status}", _retry_after(response))
 
 
-def _check_access(service: str, response: httpx.Response) -> None:
+def check_access(service: str, response: httpx.Response) -> None:
+    """Raise Rejected for an answer that refuses the key."""
     if response.status_code in (401, 402, 403):
         raise Rejected(service, f"status {response.status_code}")
 

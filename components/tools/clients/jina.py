@@ -1,19 +1,27 @@
-"""Jina Reader: the readable text of a page."""
+"""Jina Reader: the readable text of a page.
+
+`GET r.jina.ai/<url>` with `Accept: application/json` answers `{"code", "status", "data"}`, where `data` has `url`,
+`title`, `content` and, when asked for, `images`. A page that its server does not give is answered with 200 and a
+`warning` that names the server's status; a host that does not exist with 400. The reader's own failures have a `name`:
+401 for a key that is none, 402 without credit, 429 with `Retry-After`, 422 for a page that did not load, 451 for a host
+that it does not open.
+"""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from components.tools.clients.errors import NotThere, ServiceError
-from components.tools.clients.http import Requester
+from components.tools.clients.http import Answer, Requester
 
 BASE = "https://r.jina.ai"
 SERVICE = "page reader"
 
 _MISSING = re.compile(r"Target URL returned error (404|410)\b")
-_FAILED = re.compile(r"Target URL returned error (\d{3})\b")
+_FAILED = re.compile(r"Target URL returned error (\d{3})\b|requiring CAPTCHA", re.IGNORECASE)
+_NO_HOST = re.compile(r"ERR_NAME_NOT_RESOLVED|could not be resolved", re.IGNORECASE)
 
 
 class ReadPage(BaseModel):
@@ -26,6 +34,19 @@ class ReadPage(BaseModel):
     """Markdown."""
     pictures: tuple[str, ...] = ()
     """URLs of the page's pictures, in page order."""
+    tokens: int = 0
+    """What the reader bills."""
+
+
+class _Data(BaseModel):
+    """Of an answer, what is read."""
+
+    content: str
+    url: str = ""
+    title: str | None = ""
+    warning: str | None = ""
+    images: dict[str, str] | list[tuple[str, str]] | None = None
+    usage: dict[str, Any] | None = None
 
 
 class JinaClient:
@@ -38,7 +59,7 @@ class JinaClient:
             "Accept": "application/json",
             "X-With-Images-Summary": "true",
         }
-        self._base = base
+        self._base = base.rstrip("/")
 
     async def read(self, url: str) -> ReadPage:
         """The page at `url`.
@@ -48,28 +69,54 @@ class JinaClient:
             ServiceError: the reader or the page's server gave no answer.
 
         """
-        response = await self._requester.send(SERVICE, "GET", f"{self._base}/{url}", headers=self._headers)
-        answer = response.json_object()
-        if response.status == 400 and answer.get("name") == "ParamValidationError":
-            raise NotThere(str(answer.get("message", ""))[:200])
-        data = answer.get("data")
-        if response.status != 200 or not isinstance(data, dict):
-            raise ServiceError(SERVICE, f"status {response.status}: {answer.get('name', '')}")
-        return _page(data, url)
+        response = await self._requester.send(
+            SERVICE,
+            "GET",
+            f"{self._base}/{url}",
+            headers=self._headers,
+            check=_check,
+            known_as=f"{BASE}/{url}",
+        )
+        return _page(response, url)
 
 
-def _page(data: Mapping[str, Any], asked: str) -> ReadPage:
-    """Raises as `JinaClient.read` does: the reader answers 200 for a page that its server does not give."""
-    warning = str(data.get("warning") or "")
+def _check(answer: Answer) -> None:
+    """A missing page is an answer; everything else but a page is none."""
+    try:
+        _page(answer, "")
+    except NotThere:
+        return
+
+
+def _page(response: Answer, asked: str) -> ReadPage:
+    """Raises as `JinaClient.read` does."""
+    answer = response.json_object()
+    if response.status != 200 or answer.get("code", 200) != 200:
+        raise _failure(response.status, answer)
+    try:
+        data = _Data.model_validate(answer.get("data"))
+    except ValidationError as error:
+        raise ServiceError(SERVICE, "an answer without a page") from error
+    warning = data.warning or ""
     if _MISSING.search(warning):
         raise NotThere(warning[:200])
     if _FAILED.search(warning):
         raise ServiceError(SERVICE, warning[:200])
-    images = data.get("images") or {}
-    urls = images.values() if isinstance(images, dict) else [pair[1] for pair in images]
+    pairs = data.images.items() if isinstance(data.images, dict) else data.images or ()
+    tokens = (data.usage or {}).get("tokens", 0)
     return ReadPage(
-        url=str(data.get("url") or asked),
-        title=str(data.get("title") or ""),
-        content=str(data.get("content") or ""),
-        pictures=tuple(str(url) for url in urls),
+        url=data.url or asked,
+        title=data.title or "",
+        content=data.content,
+        pictures=tuple(url for _, url in pairs),
+        tokens=tokens if isinstance(tokens, int) else 0,
     )
+
+
+def _failure(status: int, answer: Mapping[str, Any]) -> NotThere | ServiceError:
+    """What an answer other than 200 means."""
+    name, message = str(answer.get("name", "")), str(answer.get("message", ""))[:200]
+    no_host = status == 422 and _NO_HOST.search(message)
+    if no_host or (status == 400 and name == "ParamValidationError" and answer.get("path", "url") == "url"):
+        return NotThere(message)
+    return ServiceError(SERVICE, f"status {status}: {name}")

@@ -8,9 +8,10 @@ from functools import lru_cache
 from PIL import Image, ImageOps
 
 from components.tools.clients.errors import NotThere, ServiceError, Unusable
-from components.tools.clients.http import Requester
+from components.tools.clients.http import Answer, Requester
 
 SERVICE = "picture download"
+_MISSING = (404, 410)
 MAX_PIXELS = 64_000_000
 """A larger picture is refused from its header, before anything is decoded."""
 LONGEST_SIDE = 1024
@@ -44,12 +45,15 @@ class PictureClient:
             ServiceError: its server gave no answer.
 
         """
-        response = await self._requester.send(SERVICE, "GET", url)
-        if response.status in (404, 410):
+        response = await self._requester.send(SERVICE, "GET", url, check=_check, redirects=True)
+        if response.status in _MISSING:
             raise NotThere(url)
-        if response.status != 200:
-            raise ServiceError(SERVICE, f"status {response.status}")
         return Downloaded(opened(response.content), response.url)
+
+
+def _check(answer: Answer) -> None:
+    if answer.status != 200 and answer.status not in _MISSING:
+        raise ServiceError(SERVICE, f"status {answer.status}")
 
 
 @lru_cache(maxsize=_KEPT)

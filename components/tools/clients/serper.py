@@ -1,11 +1,17 @@
-"""Serper: web search, image search, and search by picture (Lens)."""
+"""Serper: web search, image search, and search by picture (Lens).
 
-from typing import Any, TypeVar
+`POST google.serper.dev/search`, `/images` or `/lens` with a JSON body and the key in `X-API-KEY`. An answer echoes the
+request under `searchParameters` and has its rows under `organic` or `images`, an empty list when there are none.
+Failures come as `{"message", "statusCode"}`: 403 for a key that is none, 400 for a key without credit.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from components.tools.clients.errors import Rejected, ServiceError
-from components.tools.clients.http import Requester
+from components.tools.clients.http import Answer, Requester
 
 BASE = "https://google.serper.dev"
 
@@ -39,38 +45,71 @@ class LensRow(BaseModel):
     imageUrl: str | None = None
 
 
+@dataclass(frozen=True)
+class _Kind(Generic[T]):
+    """One of the three searches."""
+
+    service: str
+    path: str
+    key: str
+    """Where its rows are."""
+    row: type[T]
+
+    def check(self, answer: Answer) -> None:
+        """Raise ServiceError as `rows` does."""
+        self.rows(answer)
+
+    def rows(self, answer: Answer) -> list[T]:
+        """The rows of an answer; raises ServiceError for one that is a failure, or holds none that can be read."""
+        body = answer.json_object()
+        raw = body.get(self.key)
+        if answer.status != 200 or not isinstance(raw, list):
+            message = str(body.get("message", ""))[:200]
+            failure = Rejected if "credit" in message.casefold() else ServiceError
+            what = f"status {answer.status}: {message}" if answer.status != 200 else f"no {self.key}: {message}"
+            raise failure(self.service, what.rstrip(": "))
+        found = [row for item in raw if (row := _row(item, self.row)) is not None]
+        if raw and not found:
+            raise ServiceError(self.service, f"none of {len(raw)} {self.key} has a title and a link")
+        return found
+
+
+_WEB = _Kind(service="search", path="/search", key="organic", row=WebRow)
+_IMAGES = _Kind(service="image search", path="/images", key="images", row=ImageRow)
+_LENS = _Kind(service="reverse image search", path="/lens", key="organic", row=LensRow)
+
+
 class SerperClient:
     """Searches with one key."""
 
     def __init__(self, requester: Requester, key: str, base: str = BASE) -> None:
         self._requester = requester
         self._key = key
-        self._base = base
+        self._base = base.rstrip("/")
 
     async def search(self, query: str, rows: int = 10) -> list[WebRow]:
         """Web pages, best first; an empty list means that there are none. Raises ServiceError."""
-        return await self._rows("search", "/search", {"q": query, "num": rows}, "organic", WebRow)
+        return await self._rows(_WEB, {"q": query, "num": rows})
 
     async def images(self, query: str, rows: int = 10) -> list[ImageRow]:
         """Pictures by words, best first. Raises ServiceError."""
-        return await self._rows("image search", "/images", {"q": query, "num": rows}, "images", ImageRow)
+        return await self._rows(_IMAGES, {"q": query, "num": rows})
 
     async def lens(self, picture_url: str) -> list[LensRow]:
         """Pictures by looks, nearest first. Raises ServiceError."""
-        return await self._rows("reverse image search", "/lens", {"url": picture_url}, "organic", LensRow)
+        return await self._rows(_LENS, {"url": picture_url})
 
-    async def _rows(self, service: str, path: str, body: dict[str, Any], key: str, kind: type[T]) -> list[T]:
-        headers = {"X-API-KEY": self._key}
-        response = await self._requester.send(service, "POST", f"{self._base}{path}", headers=headers, json=body)
-        answer = response.json_object()
-        if response.status != 200:
-            message = str(answer.get("message", ""))
-            failure = Rejected if "credit" in message.casefold() else ServiceError
-            raise failure(service, f"status {response.status}: {message}"[:200])
-        rows = answer.get(key, [])
-        if not isinstance(rows, list):
-            raise ServiceError(service, f"an answer whose {key} is no list")
-        return [row for raw in rows if (row := _row(raw, kind)) is not None]
+    async def _rows(self, kind: _Kind[T], body: dict[str, Any]) -> list[T]:
+        answer = await self._requester.send(
+            kind.service,
+            "POST",
+            f"{self._base}{kind.path}",
+            headers={"X-API-KEY": self._key},
+            json=body,
+            check=kind.check,
+            known_as=f"{BASE}{kind.path}",
+        )
+        return kind.rows(answer)
 
 
 def _row(raw: Any, kind: type[T]) -> T | None:

@@ -1,4 +1,5 @@
-"""Baidu OCR: a token from `/oauth/2.0/token`, then `/rest/2.0/ocr/v1/general` with a form-encoded base64 picture.
+"""Baidu OCR: a token from `/oauth/2.0/token`, then `/rest/2.0/ocr/v1/general` with a form-encoded base64 picture, or
+`/accurate`, which the same engine answers.
 
 Errors of the OCR come with status 200 and an `error_code`, as the vendor sends them.
 """
@@ -61,6 +62,7 @@ class BaiduOcr:
             [
                 Route("/oauth/2.0/token", self.token, methods=["GET", "POST"]),
                 Route("/rest/2.0/ocr/v1/general", self.general, methods=["POST"]),
+                Route("/rest/2.0/ocr/v1/accurate", self.general, methods=["POST"]),
             ]
         )
 

@@ -13,6 +13,8 @@ from components.records.image_bank import sha256_hex
 from components.world.web import address, host_of
 
 HOST = "uploads.example"
+DOOR = "uploads"
+"""The path below which the shelf is found at the served world's own address."""
 _KEPT = 512
 _LARGEST = 16 * 2**20
 
@@ -34,8 +36,10 @@ class UploadShelf:
 
     def digest(self, url: str) -> str | None:
         """The hash of the picture at an upload's URL, if it is still kept."""
-        name = address(url).rpartition("/")[2].partition(".")[0]
-        return name if host_of(url) == HOST and name in self._pictures else None
+        folder, _, file = address(url).rpartition("/")
+        name = file.partition(".")[0]
+        ours = host_of(url) == HOST or folder.endswith(f"/{DOOR}")
+        return name if ours and name in self._pictures else None
 
     def read(self, digest: str) -> bytes | None:
         """An uploaded picture's bytes."""

@@ -17,7 +17,7 @@ def eviflow(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[st
 
 
 DATA = [("data", name) for name in ("build", "import", "export", "show", "review", "card", "log", "verify", "rollback")]
-COMMANDS = [(), ("run",), ("stage",), ("investigate",), ("world", "serve"), *DATA]
+COMMANDS = [(), ("run",), ("stage",), ("investigate",), ("doctor",), ("world", "serve"), *DATA]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=str)

@@ -1,9 +1,11 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from components.config.load import load_params
 from components.config.schema import Params
+from components.config.tools import ToolParams
 from components.errors import UsageError
 
 
@@ -92,3 +94,10 @@ def test_a_file_without_sections_is_refused(file: Path, text: str) -> None:
 def test_bytes_that_are_no_text_are_refused(file: Path) -> None:
     file.write_bytes(b"\xff\xfe\x00\x01")
     assert refusal(file).endswith("is not UTF-8 text; save it as UTF-8")
+
+
+@pytest.mark.parametrize("transport", ["record", "replay"])
+def test_pages_that_pass_by_the_recording_are_not_recorded(transport: str) -> None:
+    with pytest.raises(ValidationError, match=f"reader `direct` cannot be used with transport `{transport}`"):
+        ToolParams.model_validate({"reader": "direct", "transport": transport})
+    assert ToolParams.model_validate({"reader": "direct", "transport": "live"}).reader == "direct"

@@ -20,7 +20,8 @@ def test_pages_pictures_and_facts_are_written(small_world: tuple[Paths, WorldSum
     facts = Facts.model_validate_json(paths.facts.read_text("utf-8"))
     assert (summary.events, summary.near_misses, summary.people) == (12, 12, len(facts.people))
     assert summary.pages == len(read_pages(paths.web))
-    assert summary.pictures == len(read_pictures(paths.web)) == len(facts.people) + len(facts.photographed)
+    shown = len(facts.people) + len(facts.photographed) + len(facts.circulating)
+    assert summary.pictures == len(read_pictures(paths.web)) == shown
 
 
 def test_everybody_has_a_portrait_and_most_editions_a_photograph(small_world: tuple[Paths, WorldSummary]) -> None:

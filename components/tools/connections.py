@@ -1,0 +1,69 @@
+"""Which transport answers, as `tools.transport` says, and with whose keys."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import httpx
+
+from components.config.paths import Paths
+from components.config.schema import Params
+from components.config.settings import ServiceSettings, load_service_settings
+from components.errors import PreflightError
+from components.tools.recording import recorded, replayed
+from components.tools.transports import NetworkTransport, PortTransport, RecordTransport, ReplayTransport
+
+
+class Connection(NamedTuple):
+    """Who answers."""
+
+    transport: httpx.AsyncBaseTransport
+    settings: ServiceSettings | None
+    """Of the vendors; None where none is asked."""
+    secrets: list[str]
+    """Keys that are not to be shown or kept; grows with the tokens that they are exchanged for."""
+
+
+@contextmanager
+def connected(params: Params, paths: Paths, world: str | None = None) -> Iterator[Connection]:
+    """The connection that the settings name; a recording is sealed when the block ends well.
+
+    Raises:
+        EviflowError: the world is not built, or there is no whole recording to replay.
+        PreflightError: the vendors are to answer, and a key is missing.
+
+    """
+    tools = params.tools
+    folder = paths.root / tools.recording
+    if tools.transport == "world":
+        yield Connection(PortTransport(world) if world else world_transport(params, paths), None, [])
+    elif tools.transport == "replay":
+        with replayed(folder) as recording:
+            yield Connection(ReplayTransport(recording), None, [])
+    else:
+        link = _vendors(paths, world)
+        if tools.transport == "live":
+            yield link
+            return
+        with recorded(folder) as recording:
+            yield link._replace(transport=RecordTransport(link.transport, recording, link.secrets))
+
+
+def world_transport(params: Params, paths: Paths) -> httpx.AsyncBaseTransport:
+    """The closed world as an application in this process; raises EviflowError when it is not built."""
+    from components.world.serve import world_app
+
+    return httpx.ASGITransport(app=world_app(params, paths.web, paths.cache))
+
+
+def _vendors(paths: Paths, world: str | None) -> Connection:
+    settings = load_service_settings(paths.root)
+    address = world or settings.world_url
+    if address:
+        return Connection(PortTransport(address), None, [])
+    if settings.missing:
+        raise PreflightError(
+            f"{', '.join(settings.missing)} must be set, in the environment or in {paths.root / '.env'}; "
+            "`eviflow doctor` tells what works"
+        )
+    return Connection(NetworkTransport(), settings, list(settings.secrets))
