@@ -2,10 +2,11 @@
 
 import typer
 
-from components.commands import data_card, data_case, data_review, data_transfer, data_versions
+from components.commands import data_build, data_card, data_case, data_review, data_transfer, data_versions
 
-app = typer.Typer(help="Import, export, show, review, verify and roll back the data.", no_args_is_help=True)
+app = typer.Typer(help="Build, import, export, show, review, verify and roll back the data.", no_args_is_help=True)
 
+app.command("build", epilog=data_build.EXAMPLE)(data_build.build)
 app.command("import", epilog=data_transfer.IMPORT_EXAMPLE)(data_transfer.import_data)
 app.command("export", epilog=data_transfer.EXPORT_EXAMPLE)(data_transfer.export_data)
 app.command("show", epilog=data_case.EXAMPLE)(data_case.show)

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+SOURCE_ACCESS = "source_access.json"
+"""Beside the public rows of a benchmark: which addresses it keeps from investigations."""
+
 
 @dataclass(frozen=True)
 class Paths:
@@ -39,6 +42,11 @@ class Paths:
     def benchmark(self) -> Path:
         """Stage `panel`: `train.jsonl`, `test.jsonl` and the pictures of the released cases. Public."""
         return self.root / "data/evilens_f"
+
+    @property
+    def source_access(self) -> Path:
+        """Stage `panel`: addresses that no investigation of the released cases may use; see `SourceAccess`."""
+        return self.benchmark / SOURCE_ACCESS
 
     @property
     def gold(self) -> Path:

@@ -27,6 +27,9 @@ class WorldParams(Section):
     """Dated events kept for evaluation; none of their people, venues or pages occurs in training."""
     near_misses: Annotated[int, Field(ge=0)] = 1
     """Earlier editions of each event, with another date, venue and host: wrong search results."""
+    circulating_share: Share = 0.5
+    """Share of events of which a picture circulates on a social site, true or with one thing wrong. More than are
+    collected, so that one which cannot be read has a substitute."""
     picture_width: Annotated[int, Field(ge=240)] = 320
     """Pixels."""
     picture_height: Annotated[int, Field(ge=180)] = 240
@@ -34,13 +37,15 @@ class WorldParams(Section):
 
 
 class BenchmarkParams(Section):
-    """Stage `benchmark`: candidates for EviLens-F, pictures rendered from the world's facts, faithfully or altered."""
+    """Stage `benchmark`: candidates for EviLens-F, pictures of the world's events, faithful or altered."""
 
     seed: int = 11
     images_per_event: Count = 2
     """Candidate pictures per event, before screening."""
     supported_share: Share = 0.3
     """Share of faithful renderings; the rest is spread evenly over the error types."""
+    web_share: Share = 0.2
+    """Share of candidates collected from the web, where they circulate; the rest is constructed."""
     untitled_share: Share = 0.15
     """Share of pictures without a title, whose event is found by reverse image search only."""
 

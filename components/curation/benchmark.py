@@ -1,28 +1,34 @@
-"""Making EviLens-F: drawing planned cases, screening them, counting what became of them."""
+"""Making EviLens-F: drawing planned cases, screening them, counting what became of them, and of what was collected."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import BaseModel
 
+from components.config.paths import Paths
 from components.config.schema import Params
 from components.curation.agreement import objection
 from components.curation.plan import CasePlan
 from components.curation.prepare import Prepared
-from components.curation.readahead import reading_ahead
-from components.curation.render import Candidate, gold_record, render
+from components.curation.readahead import Drawn, drawing_ahead
+from components.curation.render import Candidate, as_posted, gold_record
 from components.curation.screen import Reason, Screen
 from components.errors import EviflowError
 from components.progress import track
-from components.records.case import Case, ErrorType, Gold, Split, Verdict
+from components.records.case import Case, ErrorType, Gold, Route, Split, Verdict
 from components.records.funnel import Screening
 from components.records.image_bank import asset_path
 from components.records.image_writer import ImageWriter
 from components.world.entities import Facts
 
-ATTEMPTS = 4
-"""How often a case is drawn before it is dropped."""
+
+class RouteCounts(BaseModel):
+    """What was acquired in one way."""
+
+    supported: int
+    refuted: dict[ErrorType, int]
 
 
 class SplitCounts(BaseModel):
@@ -33,6 +39,7 @@ class SplitCounts(BaseModel):
     refuted: dict[ErrorType, int]
     untitled: int
     styles: dict[str, int]
+    routes: dict[Route, RouteCounts]
 
 
 @dataclass
@@ -70,6 +77,7 @@ class Screened:
             refuted={kind: sum(gold.error_type is kind for gold in golds) for kind in ErrorType},
             untitled=self.untitled[split],
             styles=dict(sorted(Counter(gold.style for gold in golds).items())),
+            routes={route: _counted([gold for gold in golds if gold.route == route]) for route in Route},
         )
 
     def screening(self, *splits: Split) -> Screening:
@@ -89,22 +97,51 @@ class Screened:
         )
 
 
-def make_cases(prepared: Prepared, params: Params, screen: Screen, bank: ImageWriter, cache: Path) -> Screened:
+def make_cases(prepared: Prepared, params: Params, paths: Paths, screen: Screen, bank: ImageWriter) -> Screened:
     """Draw and screen every planned case; pictures of those that are taken go into `bank`.
 
-    A case whose record the curation agent did not find, or read otherwise than it is, is dropped undrawn.
+    A case whose record the curation agent did not find, or read otherwise than it is, is dropped undrawn. What was
+    collected has been screened already.
     """
     facts, result = prepared.facts, Screened()
+    _count_rejected(prepared, result)
     plans = [plan for plan in prepared.plans if _documented(plan, prepared, result.tallies[plan.event.split])]
-    with reading_ahead(plans, facts, params, cache) as ready:
-        for plan in track(ready, "drawing and screening", len(plans), "cases"):
-            candidate = _first_taken(plan, facts, params, screen, result.tallies[plan.event.split])
+    with drawing_ahead([plan for plan in plans if not plan.found], facts, params, paths) as ready:
+        for plan in track(plans, "drawing and screening", len(plans), "cases"):
+            tally = result.tallies[plan.event.split]
+            if plan.found:
+                candidate: Candidate | None = _collected(plan, prepared, params, tally)
+            else:
+                candidate = _first_taken(next(ready)[1], screen, tally)
             if candidate is not None:
                 digest = bank.put(candidate.data)
                 result.cases.append(Case(case_id=plan.case_id, image_path=asset_path(digest), image_sha256=digest))
                 result.golds.append(gold_record(candidate, prepared.research))
                 result.untitled[plan.event.split] += not plan.titled
     return result
+
+
+def _counted(golds: list[Gold]) -> RouteCounts:
+    return RouteCounts(
+        supported=sum(gold.factual_status is Verdict.SUPPORTED for gold in golds),
+        refuted={kind: sum(gold.error_type is kind for gold in golds) for kind in ErrorType},
+    )
+
+
+def _count_rejected(prepared: Prepared, result: Screened) -> None:
+    """Posted pictures that cannot become cases count like drawings that are rejected."""
+    for split, rejected in prepared.collection.rejected.items():
+        result.tallies[split].drawn += len(rejected)
+        result.tallies[split].reasons.update(reason for reasons in rejected for reason in reasons)
+
+
+def _collected(plan: CasePlan, prepared: Prepared, params: Params, tally: Tally) -> Candidate:
+    web, found = prepared.collection.web, plan.found
+    assert web is not None, "what is planned as collected was offered"
+    assert found is not None, "only such plans come here"
+    tally.drawn += 1
+    truth = prepared.facts.post[found.post.page_url]
+    return as_posted(plan, truth, web.read(found.post.sha256), prepared.facts, params.world)
 
 
 def _documented(plan: CasePlan, prepared: Prepared, tally: Tally) -> bool:
@@ -115,11 +152,10 @@ def _documented(plan: CasePlan, prepared: Prepared, tally: Tally) -> bool:
     return reason is None
 
 
-def _first_taken(plan: CasePlan, facts: Facts, params: Params, screen: Screen, tally: Tally) -> Candidate | None:
-    for attempt in range(ATTEMPTS):
-        candidate = render(plan, attempt, facts, params.world)
+def _first_taken(attempts: Iterator[Drawn], screen: Screen, tally: Tally) -> Candidate | None:
+    for attempt, (candidate, view) in enumerate(attempts):
         tally.drawn += 1
-        reasons = screen.reasons(candidate)
+        reasons = screen.reasons(candidate, view)
         if not reasons:
             tally.redrawn += attempt > 0
             return candidate

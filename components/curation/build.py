@@ -2,21 +2,21 @@
 
 from pydantic import BaseModel
 
-from components.config.paths import Paths
+from components.config.paths import SOURCE_ACCESS, Paths
 from components.config.schema import Params
 from components.curation.benchmark import SplitCounts, make_cases, read_facts
+from components.curation.collecting.collect import collect
 from components.curation.evidence_check import ensure_documented
 from components.curation.leakage import require_no_leaks
 from components.curation.pixels import PixelCheck, check_pixels_of
 from components.curation.prepare import prepare
-from components.curation.references import References
 from components.curation.screen import Screen
 from components.curation.web import write_web
 from components.records.case import Split
 from components.records.funnel import Screening
 from components.records.image_writer import new_shards
+from components.records.source_access import excluding
 from components.storage.atomic import replace_folder, write_json, write_jsonl
-from components.tools.ocr import OcrEngine
 from components.world.facts import build_facts
 
 
@@ -63,6 +63,9 @@ def build_world(params: Params, paths: Paths) -> WorldSummary:
 def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
     """Build the candidates of EviLens-F from the world: cases with pictures, gold records, a count of both.
 
+    Some pictures are collected where they circulate, the others drawn. Where they were collected is written too, so
+    that no investigation goes there.
+
     They are laid out as the release is, and become it once reviewers have decided on each (stage `panel`).
 
     Equal parameters give equal bytes. The folders appear whole or not at all; a killed run reads no picture twice,
@@ -73,16 +76,18 @@ def build_benchmark(params: Params, paths: Paths) -> BenchmarkSummary:
 
     """
     facts = read_facts(paths.facts)
-    screen = Screen(OcrEngine(params.tools, paths.cache), References(facts, paths.web))
+    screen = Screen()
+    prepared = prepare(facts, params, paths, collect(facts, params, paths, screen))
     with replace_folder(paths.candidates) as folder, replace_folder(paths.candidates_gold) as private:
         with new_shards(folder) as bank:
-            screened = make_cases(prepare(facts, params, paths), params, screen, bank, paths.cache)
+            screened = make_cases(prepared, params, paths, screen, bank)
         ensure_documented(screened.golds, params, paths)
         for split in Split:
             cases, golds = screened.of(split)
             write_jsonl(folder / f"{split.value}.jsonl", cases)
             write_jsonl(private / f"{split.value}.jsonl", golds)
-        require_no_leaks(folder, private)
+        write_json(folder / SOURCE_ACCESS, excluding(screened.golds))
+        require_no_leaks(folder, private, paths.web)
         pixels = check_pixels_of(folder, private)
     summary = BenchmarkSummary(
         splits={split: screened.counts(split) for split in Split},

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from components.curation.collecting.find import Found
 from components.curation.curator.proposal import Proposal, Topic
 from components.curation.curator.research import Research
 from components.curation.plan import CasePlan
-from components.records.case import Attribute, Check, ErrorType, Evidence, Provenance
+from components.records.case import Attribute, Check, ErrorType, Evidence, Provenance, WebSource
 from components.world.entities import Event, Facts
 from components.world.scenes import Shown
 
@@ -36,13 +37,21 @@ def evidence_of(checks: Sequence[Check], proposals: Sequence[Proposal]) -> tuple
     return (*stated, *(_evidence(proposal, check) for proposal in older for check in origins))
 
 
-def provenance_of(proposals: Sequence[Proposal]) -> Provenance:
-    """How the evidence was found."""
-    trails = [proposal.trail for proposal in proposals]
+def provenance_of(proposals: Sequence[Proposal], found: Found | None = None) -> Provenance:
+    """How the source of a posted picture, and then the evidence, was found."""
+    trails = [*([found.trail] if found else []), *(proposal.trail for proposal in proposals)]
     return Provenance(
         queries=tuple(query for trail in trails for query in trail.queries),
         pages=tuple(page for trail in trails for page in trail.pages),
         tool_calls=sum(trail.tool_calls for trail in trails),
+        source=_source(found) if found else None,
+    )
+
+
+def _source(found: Found) -> WebSource:
+    post = found.post
+    return WebSource(
+        post_url=post.page_url, image_url=post.image_url, posted=post.posted, recovered_by=found.recovered_by
     )
 
 

@@ -12,6 +12,7 @@ from components.records.case import Gold
 from components.records.image_bank import ImageBank
 from components.tools.clients.errors import NotThere
 from components.tools.services import Services, open_services
+from components.tools.source_policy import SourcePolicy
 
 
 class Violation(Record):
@@ -38,7 +39,8 @@ def find_violations(golds: Sequence[Gold], params: Params, paths: Paths) -> list
     urls = list(dict.fromkeys(evidence.canonical_url for gold in golds for evidence in gold.acceptable_evidence))
 
     async def read() -> dict[str, str | None]:
-        async with open_services(params.on_world(), paths, ImageBank(paths.work / "curator")) as services:
+        bank = ImageBank(paths.work / "curator")
+        async with open_services(params.on_world(), paths, bank, policy=SourcePolicy()) as services:
             return {url: await _text(services, url) for url in track(urls, "checking evidence", len(urls), "pages")}
 
     texts = asyncio.run(read())

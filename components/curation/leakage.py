@@ -15,6 +15,7 @@ from typing import Any
 from PIL import Image
 from pydantic import BaseModel
 
+from components.config.paths import SOURCE_ACCESS
 from components.curation.duplicates import Duplicates, looks
 from components.curation.giveaways import kind_giveaways, order_giveaways, value_giveaways
 from components.errors import EviflowError
@@ -22,7 +23,9 @@ from components.progress import track
 from components.records.case import Case, ErrorType, Gold, Split, Verdict
 from components.records.image_bank import ImageBank, sha256_hex
 from components.records.image_check import holds_pixels_only
+from components.records.source_access import SourceAccess
 from components.storage.atomic import read_jsonl
+from components.world.store import read_pictures
 
 
 class LeakKind(StrEnum):
@@ -30,6 +33,8 @@ class LeakKind(StrEnum):
 
     CASE = "case"
     """A case id is in both splits."""
+    CANDIDATE = "candidate"
+    """A candidate id is in both splits, or in a public file."""
     EVENT = "event"
     """An event is in both splits."""
     PERSON = "person"
@@ -40,6 +45,8 @@ class LeakKind(StrEnum):
     """A documented fact is evidence in both splits."""
     PICTURE = "picture"
     """The same file is in both splits."""
+    REACHABLE = "reachable"
+    """The place on the web where a case's picture stands is not kept from investigations."""
     NEAR_PICTURE = "near_picture"
     """A picture of one split is a near-duplicate of one of the other."""
     FIELD = "field"
@@ -92,32 +99,35 @@ class _Part:
         return [row for row in self.rows if row.get("case_id") in self.gold]
 
 
-def require_no_leaks(public: Path, private: Path) -> None:
-    """Refuse a benchmark that leaks.
+def require_no_leaks(public: Path, private: Path, web: Path | None = None) -> None:
+    """Refuse a benchmark that leaks; arguments as in `find_leaks`.
 
     Raises:
         EviflowError: it does; the message names the first item of each kind.
 
     """
-    leaks = find_leaks(public, private)
+    leaks = find_leaks(public, private, web)
     if leaks:
         first = {leak.kind: leak for leak in reversed(leaks)}
         named = "; ".join(f"{kind.value} {leak.item}: {leak.detail}" for kind, leak in sorted(first.items()))
         raise EviflowError(f"the benchmark leaks in {len(leaks)} places, of which: {named}; mend what builds it")
 
 
-def find_leaks(public: Path, private: Path) -> list[Leak]:
-    """Every violation, by kind.
+def find_leaks(public: Path, private: Path, web: Path | None = None) -> list[Leak]:
+    """Every violation, by kind. A picture may stand on the web where no investigation comes.
 
     Args:
         public: the benchmark's folder: a file of rows for each split, and the pictures.
         private: the folder of its gold records.
+        web: the folder of the web that is investigated; None leaves out whether pictures stand there.
 
     """
     parts = [_read(split, public, private) for split in Split]
-    leaks = [*_crossings(parts), *(leak for part in parts for leak in (*_fields(part), *_names(part), *_orders(part)))]
+    leaks = [*_crossings(parts), *_named_candidates(parts, public)]
+    leaks += [leak for part in parts for leak in (*_fields(part), *_names(part), *_orders(part))]
     files = _files(parts, ImageBank(public), leaks)
     leaks += [leak for part in parts for leak in _file_leaks(part, files)]
+    leaks += _reachable(parts, files, public / SOURCE_ACCESS, web)
     order = list(LeakKind)
     return sorted(leaks, key=lambda leak: (order.index(leak.kind), leak.item, leak.detail))
 
@@ -130,9 +140,14 @@ def _read(split: Split, public: Path, private: Path) -> _Part:
 
 _SHARED: dict[LeakKind, Callable[[Gold], Iterable[str]]] = {
     LeakKind.CASE: lambda gold: [gold.case_id],
+    LeakKind.CANDIDATE: lambda gold: [gold.candidate_id] if gold.candidate_id else [],
     LeakKind.EVENT: lambda gold: [gold.event_id] if gold.event_id else [],
     LeakKind.PERSON: lambda gold: gold.person_ids,
-    LeakKind.PAGE: lambda gold: [*gold.official_urls, *(item.canonical_url for item in gold.acceptable_evidence)],
+    LeakKind.PAGE: lambda gold: [
+        *gold.official_urls,
+        *(item.canonical_url for item in gold.acceptable_evidence),
+        *_collected_at(gold),
+    ],
     LeakKind.SOURCE: lambda gold: [item.source_id for item in gold.acceptable_evidence],
 }
 """What no two splits may have in common."""
@@ -151,6 +166,23 @@ def _crossings(parts: Sequence[_Part]) -> Iterator[Leak]:
         for item, cases in users.items():
             if len(cases) > 1:
                 yield Leak(kind=kind, item=item, detail=f"in both splits, of cases {' and '.join(cases.values())}")
+
+
+def _collected_at(gold: Gold) -> tuple[str, ...]:
+    source = gold.provenance.source if gold.provenance else None
+    return source.addresses if source else ()
+
+
+def _named_candidates(parts: Sequence[_Part], public: Path) -> Iterator[Leak]:
+    """Candidate ids that stand in public rows or in the names of public files, anywhere within a word."""
+    ids = {gold.candidate_id for part in parts for gold in part.gold.values()} - {""}
+    texts = {f"{part.split.value}.jsonl": [json.dumps(row) for row in part.rows] for part in parts}
+    texts["a file's name"] = [path.relative_to(public).as_posix() for path in sorted(public.rglob("*"))]
+    lengths = sorted({len(item) for item in ids})
+    for place, lines in texts.items():
+        pieces = ((line, at, size) for line in lines for size in lengths for at in range(len(line) - size + 1))
+        for item in sorted(ids.intersection(line[at : at + size] for line, at, size in pieces)):
+            yield Leak(kind=LeakKind.CANDIDATE, item=item, detail=f"{place} tells it")
 
 
 def _fields(part: _Part) -> Iterator[Leak]:
@@ -212,6 +244,21 @@ def _files(parts: Sequence[_Part], bank: ImageBank, leaks: list[Leak]) -> dict[s
         index.add(seen)
         owners.append((split, name))
     return files
+
+
+def _reachable(parts: Sequence[_Part], files: dict[str, _File], access: Path, web: Path | None) -> Iterator[Leak]:
+    """Where cases were collected, and wherever else their pictures stand, unless it is excluded."""
+    excluded = set(SourceAccess.model_validate_json(access.read_bytes()).excluded_urls) if access.exists() else set()
+    places: dict[str, list[str]] = defaultdict(list)
+    for picture in read_pictures(web) if web else ():
+        places[picture.sha256] += [picture.page_url, picture.image_url]
+    for part in parts:
+        for row in part.rows:
+            gold = part.gold.get(row["case_id"])
+            known = [*(_collected_at(gold) if gold else ()), *places[files[row["case_id"]].digest]]
+            for url in dict.fromkeys(known):
+                if url not in excluded:
+                    yield Leak(kind=LeakKind.REACHABLE, item=row["case_id"], detail=f"its picture is at {url}")
 
 
 def _described(image: Image.Image, data: bytes) -> _File:

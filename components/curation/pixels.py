@@ -17,7 +17,7 @@ from PIL import Image
 from pydantic import BaseModel
 
 from components.progress import track
-from components.records.case import Case, Gold, Split, Verdict
+from components.records.case import Case, Gold, Route, Split, Verdict
 from components.records.image_bank import ImageBank
 from components.storage.atomic import read_jsonl
 
@@ -65,8 +65,10 @@ class PixelCheck(BaseModel):
     """By classifier: both splits together in five parts, no event in two of them."""
     pixels_alone: float
     """Balanced accuracy of the best classifier when cross-validated, percent."""
+    routes: dict[str, dict[str, Guess]] = {}
+    """The same cross-validated guesses by route and classifier, where a route has enough pictures."""
     near_chance: bool
-    """Whether that is at most 5 points above 50, and no classifier is surely above on the test split."""
+    """Whether that is at most 5 points above 50, and no classifier is surely above on the test split or a route."""
 
 
 class Example(NamedTuple):
@@ -75,6 +77,7 @@ class Example(NamedTuple):
     sha256: str
     verdict: Verdict
     event_id: str
+    route: str = Route.CONSTRUCTED
 
 
 def check_pixels(
@@ -100,19 +103,26 @@ def check_pixels(
     events = np.unique([one.event_id for one in everything], return_inverse=True)[1]
     views = _views([one.sha256 for one in everything], read)
     known, asked = np.split(np.arange(len(labels)), [len(chosen[Split.TRAIN])])
+    ways = _rows_by_route(everything, labels)
     transferred, cross_validated = {}, {}
+    routes: dict[str, dict[str, Guess]] = {route: {} for route in ways}
     with threadpool_limits(1):  # so little work is only slowed down by threads that wait for one another
         for name, (view, model) in _classifiers(seed).items():
             called = _guess(model, views[view][known], labels[known], views[view][asked])
             transferred[name] = _score(called, labels[asked], seed)
-            cross_validated[name] = _score(_by_folds(model, views[view], labels, events, seed), labels, seed)
+            called = _by_folds(model, views[view], labels, events, seed)
+            cross_validated[name] = _score(called, labels, seed)
+            for route, rows in ways.items():
+                routes[route][name] = _score(called[rows], labels[rows], seed)
     best = max(guess.balanced_accuracy for guess in cross_validated.values())
     return PixelCheck(
         pictures={split: len(chosen[split]) for split in Split},
         transferred=transferred,
         cross_validated=cross_validated,
         pixels_alone=best,
-        near_chance=best <= 50 + MARGIN and not any(guess.tells for guess in transferred.values()),
+        routes=routes,
+        near_chance=best <= 50 + MARGIN
+        and not any(guess.tells for guesses in (transferred, *routes.values()) for guess in guesses.values()),
     )
 
 
@@ -122,10 +132,18 @@ def check_pixels_of(public: Path, private: Path) -> PixelCheck | None:
     for split in Split:
         gold = {one.case_id: one for one in read_jsonl(private / f"{split.value}.jsonl", Gold)}
         examples[split] = [
-            Example(case.image_sha256, gold[case.case_id].factual_status, gold[case.case_id].event_id)
+            Example(case.image_sha256, known.factual_status, known.event_id, known.route)
             for case in read_jsonl(public / f"{split.value}.jsonl", Case)
+            for known in [gold[case.case_id]]
         ]
     return check_pixels(examples, ImageBank(public).open)
+
+
+def _rows_by_route(examples: Sequence[Example], labels: Labels) -> dict[str, NDArray[np.int64]]:
+    """Which examples each route has; none for a route that has few of a verdict."""
+    names = np.array([one.route for one in examples])
+    rows = {route: np.flatnonzero(names == route) for route in sorted(set(names.tolist()))}
+    return {route: at for route, at in rows.items() if min(labels[at].sum(), (~labels[at]).sum()) >= _LEAST}
 
 
 def _sampled(rng: np.random.Generator, examples: Sequence[Example]) -> list[Example]:

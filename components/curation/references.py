@@ -1,16 +1,20 @@
 """Official portraits and photographs, as the public web shows them."""
 
+from functools import lru_cache
 from pathlib import Path
 
-from PIL import Image
-
 from components.records.image_bank import ImageBank
+from components.tools import vision
+from components.tools.vision import Look
 from components.world.entities import Event, Facts
-from components.world.store import read_pictures
+from components.world.store import picture_digests
+
+_KEPT = 512
+"""Pictures whose looks are remembered; each takes some 50 KB."""
 
 
 class References:
-    """Official pictures, opened once each.
+    """What is seen in official pictures, each looked at once as long as it is remembered.
 
     Args:
         facts: who and what there is.
@@ -20,24 +24,22 @@ class References:
 
     def __init__(self, facts: Facts, web: Path) -> None:
         self._facts = facts
-        self._digests = {picture.image_url: picture.sha256 for picture in read_pictures(web)}
+        self._digests = picture_digests(web)
         self._bank = ImageBank(web)
-        self._portraits: dict[str, Image.Image] = {}
+        self._look = lru_cache(maxsize=_KEPT)(self._looked_at)
 
-    def portrait(self, person_id: str) -> Image.Image:
+    def portrait(self, person_id: str) -> Look:
         """The portrait of a person."""
-        if person_id not in self._portraits:
-            self._portraits[person_id] = self._open(self._facts.person[person_id].portrait_url)
-        return self._portraits[person_id]
+        return self._look(self._facts.person[person_id].portrait_url)
 
-    def photo(self, event: Event) -> Image.Image | None:
+    def photo(self, event: Event) -> Look | None:
         """The photograph of an event; None when nobody took one."""
-        return self._open(event.photo_url) if event.photo_url else None
+        return self._look(event.photo_url) if event.photo_url else None
 
-    def twin_photo(self, event: Event) -> Image.Image | None:
+    def twin_photo(self, event: Event) -> Look | None:
         """The photograph of the older event that looks alike; None when there is no such event."""
         twin = self._facts.twins.get(event.event_id)
         return self.photo(twin) if twin else None
 
-    def _open(self, url: str) -> Image.Image:
-        return self._bank.open(self._digests[url])
+    def _looked_at(self, url: str) -> Look:
+        return vision.look(self._bank.open(self._digests[url]))

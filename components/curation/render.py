@@ -1,5 +1,7 @@
 """From a planned case to its picture and its gold record."""
 
+import hashlib
+import io
 import random
 from dataclasses import dataclass
 
@@ -9,18 +11,21 @@ from components.config.schema import WorldParams
 from components.curation.curator.research import Research
 from components.curation.evidence import evidence_of, proposals_of, provenance_of
 from components.curation.plan import CasePlan
-from components.records.case import Attribute, Check, Construction, ErrorType, Gold, Verdict
+from components.records.case import Attribute, Check, Construction, ErrorType, Gold, Route, Verdict
 from components.records.kinds import counted
 from components.world.altering import altered, known_by
+from components.world.circulation import circulating_picture
 from components.world.draw import Scene, draw_scene, encode_png
-from components.world.entities import Event, Facts
+from components.world.entities import Circulating, Event, Facts
 from components.world.scenes import Shown, documented, scene_of
 from components.world.styles import STYLES_BY_SPLIT
+
+_ID_DIGITS = 16
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A drawn case that has not been screened yet."""
+    """A drawn or collected case that has not been screened yet."""
 
     plan: CasePlan
     scene: Scene
@@ -48,18 +53,35 @@ def render(plan: CasePlan, attempt: int, facts: Facts, params: WorldParams) -> C
     return Candidate(plan, scene, depicted, record, image, encode_png(image))
 
 
-def gold_record(candidate: Candidate, research: Research) -> Gold:
-    """The private answer of a case; what documents it is what the curation agent found."""
-    plan, event = candidate.plan, candidate.plan.event
+def as_posted(plan: CasePlan, post: Circulating, data: bytes, facts: Facts, params: WorldParams) -> Candidate:
+    """A case whose picture was posted, `data`, byte for byte."""
+    depicted, scene = circulating_picture(post, facts, params)
+    image = Image.open(io.BytesIO(data)).convert("RGB")
+    return Candidate(plan, scene, depicted, documented(plan.event, facts), image, data)
+
+
+def checks_of(candidate: Candidate) -> tuple[Check, ...]:
+    """Picture and record side by side."""
     shown, record = candidate.depicted, candidate.documented
-    checks = tuple(
+    return tuple(
         Check(attribute=attribute, depicted=shown.as_printed(attribute), documented=record.as_printed(attribute))
-        for attribute in checked(plan)
+        for attribute in checked(candidate.plan)
     )
+
+
+def gold_record(candidate: Candidate, research: Research) -> Gold:
+    """The private answer of a case; what documents it is what the curation agent found.
+
+    For a picture that was posted, so is what it shows.
+    """
+    plan, event, found = candidate.plan, candidate.plan.event, candidate.plan.found
+    shown, record = candidate.depicted, candidate.documented
+    checks = found.checks if found else checks_of(candidate)
     proposals = proposals_of(event, shown, research)
     people = {person.person_id for person in (shown.host, record.host, shown.guest, record.guest) if person}
     return Gold(
         case_id=plan.case_id,
+        candidate_id=candidate_id(plan),
         factual_status=Verdict.SUPPORTED if plan.error_type is None else Verdict.REFUTED,
         target_claim=_claim(event, shown),
         acceptable_evidence=evidence_of(checks, proposals),
@@ -71,9 +93,20 @@ def gold_record(candidate: Candidate, research: Research) -> Gold:
         person_ids=tuple(sorted(people)),
         official_urls=tuple(proposal.canonical_url for proposal in proposals),
         style=candidate.scene.style,
-        construction=Construction.PROTOTYPE if event.photo_url else Construction.FABRICATION,
-        provenance=provenance_of(proposals),
+        route=Route.WEB if found else Route.CONSTRUCTED,
+        construction=None if found else _construction(event),
+        image_origin="circulating" if found else "rendered",
+        provenance=provenance_of(proposals, found),
     )
+
+
+def _construction(event: Event) -> Construction:
+    return Construction.PROTOTYPE if event.photo_url else Construction.FABRICATION
+
+
+def candidate_id(plan: CasePlan) -> str:
+    """What a candidate is called in private, so that its way can be followed; says nothing about event or label."""
+    return hashlib.sha256(f"candidate-{plan.seed}".encode()).hexdigest()[:_ID_DIGITS]
 
 
 def checked(plan: CasePlan) -> list[Attribute]:

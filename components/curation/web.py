@@ -1,4 +1,4 @@
-"""Writing the public side of the world: pages, official photographs, official portraits."""
+"""Writing the public side of the world: pages, official photographs, official portraits, pictures that circulate."""
 
 import random
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from components.config.schema import WorldParams
 from components.progress import track
 from components.records.image_writer import ImageWriter, new_shards
 from components.records.web import WebPicture
+from components.world.circulation import circulating_picture
 from components.world.draw import Scene, draw_portrait, draw_scene, encode_png
 from components.world.entities import Event, Facts, Person
 from components.world.pages import build_pages, page_count
@@ -21,7 +22,7 @@ _PORTRAIT_SIDE = 160
 def write_web(facts: Facts, params: WorldParams, folder: Path) -> tuple[int, int]:
     """Write every page and picture of the world into `folder`; returns how many of each."""
     pages = list(track(build_pages(facts), "writing", page_count(facts), "pages"))
-    total = len(facts.people) + len(facts.photographed)
+    total = len(facts.people) + len(facts.photographed) + len(facts.circulating)
     with new_shards(folder) as bank:
         pictures = list(track(_pictures(facts, params, bank), "drawing", total, "pictures"))
     write_pages(folder, pages)
@@ -49,6 +50,16 @@ def _pictures(facts: Facts, params: WorldParams, bank: ImageWriter) -> Iterator[
             image_url=event.photo_url,
             page_url=event.official_url,
             title=f"{event.title} {event.year}, official photograph",
+            sha256=bank.put(data),
+            width=params.picture_width,
+            height=params.picture_height,
+        )
+    for post in facts.circulating:
+        data = encode_png(draw_scene(circulating_picture(post, facts, params)[1]))
+        yield WebPicture(
+            image_url=post.image_url,
+            page_url=post.post_url,
+            title=f"Picture of {facts.event[post.event_id].title}",
             sha256=bank.put(data),
             width=params.picture_width,
             height=params.picture_height,

@@ -19,6 +19,7 @@ from components.rollout.run import copy_pictures, roll_out
 from components.rollout.work import recorded_inputs, rollout_key, work_folder
 from components.storage.atomic import write_json
 from components.storage.identity import digest_file
+from components.tools.source_policy import policy_of
 
 CODE = (
     "components/agent",
@@ -117,6 +118,7 @@ def _key(system: System, params: Params, paths: Paths) -> str:
         "evaluation": evaluation,
         "max_length": params.policy.max_length,
         "system": system._asdict(),
+        "source_policy": policy_of(paths).digest,
     }
     inputs = ("data/web", "data/evilens_f/test.jsonl", "data/evilens_f/assets", system.folder)
     return rollout_key(paths, settings=settings, inputs=(*inputs, *recorded_inputs(params.tools)), code=CODE)

@@ -24,6 +24,8 @@ from components.records.conversation import Message
 from components.records.marks import marked
 
 _READINGS = ("ocr_with_position", "crop_and_inspect")
+_POST = "@"
+"""What titles of posts begin with; anybody can post anything, so posts are left alone."""
 _OTHER_EDITION = 2
 """A record that contradicts the picture in so many details is of another edition."""
 
@@ -139,7 +141,8 @@ class Casebook:
 
     @cached_property
     def _similar_rows(self) -> list[Row]:
-        return [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
+        found = [row for call in self.made("reverse_image_search") for row in read_rows(call.text)]
+        return [row for row in found if not row.title.startswith(_POST)]
 
     @property
     def origin(self) -> Row | None:

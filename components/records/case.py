@@ -109,6 +109,15 @@ DECISIVE_ATTRIBUTE: dict[ErrorType, Attribute] = {
 """The one attribute in which a refuted picture of each type differs from the record."""
 
 
+class Route(StrEnum):
+    """How a picture was acquired (EviScene: two routes)."""
+
+    CONSTRUCTED = "constructed"
+    """Drawn for the benchmark."""
+    WEB = "web"
+    """Collected where it circulates; its source was recovered."""
+
+
 class Construction(StrEnum):
     """What a constructed picture starts from."""
 
@@ -166,6 +175,22 @@ class ExpertReview(Record):
     """What was changed, by the names of the fields that reviewers saw; empty for a record taken as it was."""
 
 
+class WebSource(Record):
+    """Where a picture was collected, and how its event was recognised."""
+
+    post_url: str
+    image_url: str
+    posted: str
+    """ISO date."""
+    recovered_by: str
+    """What led to the record of the event: `title`, a search for the printed one, or `picture`, a reverse search."""
+
+    @property
+    def addresses(self) -> tuple[str, str]:
+        """What no investigation of the case may open."""
+        return self.post_url, self.image_url
+
+
 class Provenance(Record):
     """How the evidence of a case was found. Private."""
 
@@ -174,12 +199,16 @@ class Provenance(Record):
     pages: tuple[str, ...]
     """Addresses that were opened, in order."""
     tool_calls: int
+    source: WebSource | None = None
+    """None for a picture that was constructed."""
 
 
 class Gold(Record):
     """The private answer of one case. Only judges, reviewers and reports may load it."""
 
     case_id: str
+    candidate_id: str = ""
+    """Of what was drawn, before it was a case: a digest that no public file holds. Empty for an imported case."""
     factual_status: Verdict
     target_claim: str
     acceptable_evidence: tuple[Evidence, ...]
@@ -198,9 +227,10 @@ class Gold(Record):
     """Pages that document the event."""
     style: str
     """The generator style the picture was drawn in."""
-    route: str = "constructed"
+    route: str = Route.CONSTRUCTED
+    """How the picture was acquired, one of `Route`; `imported` for an imported case."""
     construction: Construction | None = None
-    """None for an imported case."""
+    """None for a picture that was collected or imported."""
     image_origin: str = "rendered"
     explanation: str = ""
     """Why the label is what it is, in sentences; empty for a candidate and for an imported case."""

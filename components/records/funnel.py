@@ -8,10 +8,11 @@ from components.records.case import Split
 
 
 class Screening(Record):
-    """What became of drawings. drawn = kept + rejected; planned = kept + dropped."""
+    """What became of pictures, drawn or collected. drawn = kept + rejected; planned = kept + dropped."""
 
     planned: int
     drawn: int
+    """With those that were found on the web, but for the ones that nothing speaks against and no case needed."""
     rejected: int
     reasons: dict[str, int]
     """Why drawings were rejected; one may have several reasons."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from components.config.paths import Paths
+from components.config.paths import SOURCE_ACCESS, Paths
 from components.config.schema import PanelParams, Params
 from components.curation.transfer.released import published_row
 from components.errors import EviflowError, UsageError
@@ -13,6 +13,7 @@ from components.records.case import Case, ExpertReview, Gold, Split
 from components.records.funnel import Funnel, Screening
 from components.records.image_bank import ImageBank
 from components.records.image_writer import new_shards
+from components.records.source_access import excluding
 from components.release.report import (
     PanelReport,
     choices_of,
@@ -68,6 +69,7 @@ def release_candidates(params: Params, paths: Paths) -> PanelReport:
         replace_folder(paths.release) as release,
     ):
         _write_cases(paths, released, public, private)
+        write_json(public / SOURCE_ACCESS, excluding(item.gold for item in released))
         rows = [published_row(item.case, item.gold, item.split) for item in released]
         write_text(release / "metadata.jsonl", "".join(f"{row}\n" for row in rows))
         write_jsonl(release / "decisions.jsonl", counted_decisions(desk))

@@ -20,6 +20,7 @@ from components.rollout.engine import Job
 from components.rollout.run import copy_pictures, roll_out
 from components.rollout.work import recorded_inputs, rollout_key, work_folder
 from components.storage.atomic import replace_folder
+from components.tools.source_policy import policy_of
 
 SECTIONS = ("episodes", "agent", "tools")
 INPUTS = ("data/web", "data/evilens_f")
@@ -56,7 +57,8 @@ def collect_teacher(params: Params, paths: Paths) -> EpisodesSummary:
     seeds = [2 * params.episodes.seed + number for number in range(params.episodes.rollouts_per_case)]
     jobs = [Job(case, seed) for case in cases for seed in seeds]
     policy = ScriptedTeacher()
-    settings = params.model_dump(mode="json", include=set(SECTIONS)) | {"policy": policy.name}
+    settings = params.model_dump(mode="json", include=set(SECTIONS))
+    settings |= {"policy": policy.name, "source_policy": policy_of(paths).digest}
     key = rollout_key(paths, settings=settings, inputs=(*INPUTS, *recorded_inputs(params.tools)), code=CODE)
     with work_folder(paths, "episodes", key) as folder:
         episodes = roll_out(

@@ -1,6 +1,5 @@
 """What every tool is: a name, arguments, a family, a limit, and a coroutine that gives a result or a failure."""
 
-import io
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from components.records.case import Case
 from components.records.conversation import ToolSchema
 from components.records.episode import FailureClass
+from components.tools.sight import Sight, sight_of
 
 
 class ToolFamily(StrEnum):
@@ -100,9 +100,14 @@ class CaseState:
     """URLs of pictures that a search or a page has shown."""
 
     @cached_property
+    def sight(self) -> Sight:
+        """What is seen in the case's picture."""
+        return sight_of(self.image)
+
+    @property
     def picture(self) -> Image.Image:
         """The case's picture, RGB."""
-        return Image.open(io.BytesIO(self.image)).convert("RGB")
+        return self.sight.image
 
 
 class Tool(Protocol):

@@ -6,12 +6,13 @@ from typing import Any
 from pydantic import Field
 
 from components.records.episode import FailureClass
-from components.tools import messages, sight
+from components.tools import messages
 from components.tools.base import Arguments, CaseState, ToolFailure, ToolFamily, ToolResult
 from components.tools.clients.jina import JinaClient, ReadPage
 from components.tools.clients.pictures import PictureClient
 from components.tools.failures import attributed, nothing
 from components.tools.reading import choose, read_markdown, refuses_readers
+from components.tools.sight import sight_of
 from components.tools.source_policy import SourcePolicy
 from components.tools.urls import is_web_address, same_address
 
@@ -112,7 +113,7 @@ class CompareWithReference:
             reference = await self._pictures.download(url)
         if self._policy.blocks_url(reference.url):
             raise ToolFailure(FailureClass.POLICY, messages.BLOCKED_REDIRECT, {}, source_url=url)
-        comparison = await asyncio.to_thread(sight.compare, state.picture, reference.image)
+        comparison = await asyncio.to_thread(state.sight.compare, sight_of(reference.png))
         payload = {"reference_url": url, **comparison.payload}
         if comparison.same_person is None and not comparison.same_scene:
             raise ToolFailure(

@@ -83,6 +83,8 @@ class OcrEngine:
                 "Det.limit_type": "max",
                 "Det.limit_side_len": self._params.ocr_side,
                 "EngineConfig.onnxruntime.intra_op_num_threads": self._params.ocr_threads,
+                # Otherwise the memory of every picture's own size is asked for anew, and its gaps add up.
+                "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
             }
         )
 

@@ -20,7 +20,7 @@ from components.tools.clients.serper import SerperClient
 from components.tools.clients.upload import S3UploadClient, UploadClient, Uploader
 from components.tools.connections import connected
 from components.tools.registry import build_tools
-from components.tools.source_policy import SourcePolicy
+from components.tools.source_policy import SourcePolicy, policy_of
 from components.tools.toolbox import Toolbox
 
 _WORLD_KEY = "closed-world"
@@ -34,7 +34,7 @@ class Services:
         requester: sends every request; owned by whoever opened it.
         params: of the tools.
         bank: where pictures that tools return are kept.
-        policy: which sites are blocked.
+        policy: what is blocked.
         settings: keys and addresses of the vendors; None for the closed world and for recordings.
 
     """
@@ -95,7 +95,7 @@ def _key(secret: SecretStr | None) -> str:
 
 @asynccontextmanager
 async def open_services(
-    params: Params, paths: Paths, bank: ImageBank, *, world: str | None = None
+    params: Params, paths: Paths, bank: ImageBank, *, world: str | None = None, policy: SourcePolicy | None = None
 ) -> AsyncIterator[Services]:
     """Open the services; every connection is closed at the end.
 
@@ -105,6 +105,7 @@ async def open_services(
         bank: where pictures that tools return are kept.
         world: address of a served world, which answers in the place of the closed world in this process, or of the
             network; None for these.
+        policy: what is blocked; None takes the policy of the checkout's benchmark.
 
     Raises:
         EviflowError: the world is not built, or there is no whole recording to replay.
@@ -113,4 +114,4 @@ async def open_services(
     """
     with connected(params, paths, world) as (transport, settings, secrets):
         async with Requester(transport, params.tools.request_timeout_s, secrets) as requester:
-            yield Services(requester, params.tools, bank, SourcePolicy(), settings)
+            yield Services(requester, params.tools, bank, policy or policy_of(paths), settings)

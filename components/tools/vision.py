@@ -20,11 +20,14 @@ __all__ = [
     "PAIRS",
     "FaceComparison",
     "Glance",
+    "Look",
+    "Seen",
     "compare_faces",
     "count_all",
     "count_kind",
     "find_face",
     "glance",
+    "look",
     "same_scene",
 ]
 
@@ -58,73 +61,102 @@ class Glance:
     """Whether there are printed lines."""
 
 
-def glance(image: Image.Image) -> Glance:
-    """Look once at a picture."""
+@dataclass(frozen=True)
+class Look:
+    """Who and what one look at a picture finds, without its pixels: what counting and comparing go by."""
+
+    width: int
+    """Of the picture, pixels."""
+    people: tuple[vision_faces.Face, ...]
+    """The largest first."""
+    things: tuple[vision_objects.Thing, ...]
+
+    @property
+    def side(self) -> str | None:
+        """Where the largest person is, left or right."""
+        return _side(self.people[0].box, self.width) if self.people else None
+
+    @property
+    def middles(self) -> NDArray[np.float64]:
+        """Middles of the things in picture widths, (things, 2)."""
+        boxes = np.array([thing.box for thing in self.things], float).reshape(-1, 4)
+        return (boxes[:, :2] + boxes[:, 2:]) / 2 / self.width
+
+
+Seen = Image.Image | Look
+"""A picture, or what an earlier look at it has found; both lead to the same answers."""
+
+
+def look(image: Image.Image) -> Look:
+    """Look once at a picture for everything that is counted and compared."""
     pixels = _pixels(image)
     faces = vision_faces.find_faces(pixels)
-    people = vision_faces.people_mask(faces, pixels.shape)
-    things = vision_objects.find_things(pixels, people)
-    areas = {pair: sum(thing.area for thing in things if thing.pair == pair) for pair in PAIRS}
-    pair = max(PAIRS, key=lambda candidate: areas[candidate]) if things else None
+    things = vision_objects.find_things(pixels, vision_faces.people_mask(faces, pixels.shape))
+    return Look(image.width, tuple(vision_faces.face_at(pixels, box) for box in faces), tuple(things))
+
+
+def glance(image: Image.Image, seen: Look | None = None) -> Glance:
+    """What one look at a picture tells.
+
+    Args:
+        image: the picture.
+        seen: what an earlier look has found in it; None to look now.
+
+    """
+    seen, pixels = seen or look(image), _pixels(image)
+    without = vision_faces.people_mask([face.box for face in seen.people], pixels.shape)
+    areas = {pair: sum(thing.area for thing in seen.things if thing.pair == pair) for pair in PAIRS}
+    pair = max(PAIRS, key=lambda candidate: areas[candidate]) if seen.things else None
+    signs = vision_signs.read_signs(pixels, without)
     return Glance(
         pair=pair,
         colour=vision_objects.colour_of(pair) if pair else None,
-        people=len(faces),
-        side=_side(faces[0], image.width) if faces else None,
-        action=vision_signs.read_action(pixels, people),
-        sky=vision_signs.read_sky(pixels, people),
-        has_text=_has_text(pixels, people),
+        people=len(seen.people),
+        side=seen.side,
+        action=signs.action,
+        sky=signs.sky,
+        has_text=_has_text(pixels, without),
     )
 
 
-def count_kind(image: Image.Image, kind: str) -> int:
+def count_kind(picture: Seen, kind: str) -> int:
     """How many things of a kind a picture shows.
 
     Raises:
         ValueError: the kind is not one of `KINDS`.
 
     """
-    return vision_objects.count_things(_things(image), kind)
+    return vision_objects.count_things(_seen(picture).things, kind)
 
 
-def count_all(image: Image.Image) -> dict[str, int]:
+def count_all(picture: Seen) -> dict[str, int]:
     """How many things of every kind a picture shows, from one look."""
-    things = _things(image)
+    things = _seen(picture).things
     return {kind: vision_objects.count_things(things, kind) for kind in KINDS}
 
 
-def find_face(image: Image.Image) -> Box | None:
+def find_face(picture: Seen) -> Box | None:
     """The box of the largest person's face (left, top, right, bottom, pixels), None when nobody is there."""
-    return vision_faces.find_face(_pixels(image))
+    return next((face.box for face in _seen(picture).people), None)
 
 
-def compare_faces(image_a: Image.Image, image_b: Image.Image) -> FaceComparison:
+def compare_faces(picture: Seen, other: Seen) -> FaceComparison:
     """Whether two pictures show the same person."""
-    return vision_faces.compare_faces(_pixels(image_a), _pixels(image_b))
+    return vision_faces.compare_faces(_seen(picture).people, _seen(other).people)
 
 
-def same_scene(image_a: Image.Image, image_b: Image.Image) -> bool | None:
+def same_scene(picture: Seen, other: Seen) -> bool | None:
     """Whether people and things of two pictures are arranged alike; None when one of them shows no things."""
-    looks = [_layout(image) for image in (image_a, image_b)]
-    fewer, more = sorted((places for places, _ in looks), key=len)
+    looks = _seen(picture), _seen(other)
+    fewer, more = sorted((seen.middles for seen in looks), key=len)
     if not len(fewer):
         return None
     apart = np.abs(fewer[:, None] - more[None]).max(axis=-1).min(axis=1)
-    return looks[0][1] == looks[1][1] and bool(np.mean(apart < _NEAR) >= _ALIKE)
+    return looks[0].side == looks[1].side and bool(np.mean(apart < _NEAR) >= _ALIKE)
 
 
-def _layout(image: Image.Image) -> tuple[NDArray[np.float64], str | None]:
-    """Middles of the things in picture widths, (things, 2), and the side of the largest person."""
-    pixels = _pixels(image)
-    faces = vision_faces.find_faces(pixels)
-    things = vision_objects.find_things(pixels, vision_faces.people_mask(faces, pixels.shape))
-    boxes = np.array([thing.box for thing in things], float).reshape(-1, 4)
-    return (boxes[:, :2] + boxes[:, 2:]) / 2 / image.width, _side(faces[0], image.width) if faces else None
-
-
-def _things(image: Image.Image) -> list[vision_objects.Thing]:
-    pixels = _pixels(image)
-    return vision_objects.find_things(pixels, vision_faces.people_mask(vision_faces.find_faces(pixels), pixels.shape))
+def _seen(picture: Seen) -> Look:
+    return picture if isinstance(picture, Look) else look(picture)
 
 
 def _side(face: Box, width: int) -> str:

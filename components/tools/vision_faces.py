@@ -41,6 +41,15 @@ _THRESHOLD = 11.5
 
 
 @dataclass(frozen=True)
+class Face:
+    """A person's face in a picture."""
+
+    box: Box
+    pixels: NDArray[np.float32]
+    """In CIELAB, `_SIDE` pixels square, exposed so that the disc behind it is equally bright everywhere."""
+
+
+@dataclass(frozen=True)
 class FaceComparison:
     """Whether two pictures show the same person."""
 
@@ -55,23 +64,19 @@ def find_faces(pixels: Pixels) -> list[Box]:
     low = cv2.min(cv2.min(red, green), blue)
     cast = cv2.subtract(cv2.max(cv2.max(red, green), blue), low)
     light = cv2.inRange(low, _LIGHT, 255) & cv2.inRange(cast, 0, _NEUTRAL)
-    total, labels, stats, _ = cv2.connectedComponentsWithStats(light, connectivity=8)
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(light, connectivity=8)
     least = 0.2 * min(pixels.shape[:2])
     found: list[Box] = []
-    for label in range(1, total):
+    # Grain and lettering make hundreds of specks, which are left out at once.
+    for label in 1 + np.flatnonzero(stats[1:, 2:4].min(axis=1) >= least):
         x, y, width, height, _ = (int(value) for value in stats[label])
-        if min(width, height) < least or not 0.92 < width / height < 1.09:
+        if not 0.92 < width / height < 1.09:
             continue
         part = (labels[y : y + height, x : x + width] == label).astype(np.uint8)
         box = (x, y, x + width, y + height)
         if _is_round(part) and _is_ringed(low, box):
             found.append(box)
     return sorted(found, key=lambda box: box[0] - box[2])
-
-
-def find_face(pixels: Pixels) -> Box | None:
-    """The box of the largest portrait medallion, None when there is no person."""
-    return next(iter(find_faces(pixels)), None)
 
 
 def people_mask(boxes: Sequence[Box], shape: tuple[int, ...]) -> Mask:
@@ -83,19 +88,22 @@ def people_mask(boxes: Sequence[Box], shape: tuple[int, ...]) -> Mask:
     return mask
 
 
-def compare_faces(first: Pixels, second: Pixels) -> FaceComparison:
-    """Whether two pictures show the same person; `not_comparable` when one of them shows nobody.
+def face_at(pixels: Pixels, box: Box) -> Face:
+    """The face in a box that `find_faces` has found."""
+    return Face(box, _face(pixels, box))
+
+
+def compare_faces(first: Sequence[Face], second: Sequence[Face]) -> FaceComparison:
+    """Whether two pictures show the same person, by the faces in each; `not_comparable` when one shows nobody.
 
     Where both show several people, the largest of each are compared. A portrait, of one person alone, is compared with
     everybody in the other picture.
     """
-    boxes = find_faces(first), find_faces(second)
-    if not boxes[0] or not boxes[1]:
+    if not first or not second:
         return FaceComparison("not_comparable", 0.0)
-    alone = min(len(found) for found in boxes) == 1
-    left, right = (found if alone else found[:1] for found in boxes)
-    faces = [_face(first, box) for box in left], [_face(second, box) for box in right]
-    difference = min(face_difference(one, other) for one, other in itertools.product(*faces))
+    alone = min(len(first), len(second)) == 1
+    left, right = (found if alone else found[:1] for found in (first, second))
+    difference = min(face_difference(one.pixels, other.pixels) for one, other in itertools.product(left, right))
     similarity = 1 / (1 + (difference / _THRESHOLD) ** 2)
     return FaceComparison("same" if difference < _THRESHOLD else "different", round(similarity, 4))
 
@@ -121,7 +129,7 @@ def _is_ringed(brightness: NDArray[np.uint8], box: Box) -> bool:
 
 
 def _face(pixels: Pixels, box: Box) -> NDArray[np.float32]:
-    """A face in CIELAB, `_SIDE` pixels square, exposed so that the disc behind it is equally bright everywhere."""
+    """What `Face.pixels` holds."""
     crop = pixels[box[1] : box[3], box[0] : box[2]].astype(np.float32) / 255
     small = cv2.resize(crop, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
     lab = cv2.cvtColor(small, cv2.COLOR_RGB2LAB)

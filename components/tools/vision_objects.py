@@ -1,5 +1,6 @@
 """Seeing countable things with classical vision: strong colour against quiet ground, then shape. Pixels only."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -65,15 +66,21 @@ def find_things(pixels: Pixels, without: Mask | None = None) -> list[Thing]:
         without: where not to look, for instance at a person.
 
     """
-    lab = cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB)
-    pairs = _pair_of_colour()[lab[..., 1], lab[..., 2]]
+    pairs = codes_of(pixels, _pair_of_colour())
     if without is not None:
         pairs[without > 0] = 0
     present = np.bincount(pairs.ravel(), minlength=len(PAIRS) + 1)
     return [thing for code, pair in enumerate(PAIRS, 1) if present[code] for thing in _things_of(pair, pairs == code)]
 
 
-def count_things(things: list[Thing], kind: str) -> int:
+def codes_of(pixels: Pixels, table: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """What a table of 256 x 256 codes says of the colour of each pixel, by its 8-bit CIELAB (a, b), (height, width)."""
+    _, a, b = cv2.split(cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB))
+    codes: NDArray[np.uint8] = table.ravel().take(a.astype(np.uint16) << 8 | b)
+    return codes
+
+
+def count_things(things: Sequence[Thing], kind: str) -> int:
     """How many of `things` are of a kind; things that touch count by their area.
 
     Raises:
@@ -102,13 +109,12 @@ def _pair_of_colour() -> NDArray[np.uint8]:
 
 def _things_of(pair: tuple[str, str], where: NDArray[np.bool_]) -> list[Thing]:
     mask = cv2.morphologyEx(where.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
-    total, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
     things = []
-    for label in range(1, total):
+    for label in 1 + np.flatnonzero(stats[1:, cv2.CC_STAT_AREA] >= _MIN_AREA_SHARE * where.size):
         x, y, width, height, area = (int(value) for value in stats[label])
-        if area >= _MIN_AREA_SHARE * where.size:
-            part = (labels[y : y + height, x : x + width] == label).astype(np.uint8)
-            things.append(Thing(pair, _kind(pair, part), area, (x, y, x + width, y + height)))
+        part = (labels[y : y + height, x : x + width] == label).astype(np.uint8)
+        things.append(Thing(pair, _kind(pair, part), area, (x, y, x + width, y + height)))
     return things
 
 

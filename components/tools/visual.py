@@ -7,7 +7,7 @@ from PIL import Image
 from pydantic import BeforeValidator, Field
 
 from components.records.kinds import KINDS
-from components.tools import messages, sight
+from components.tools import messages
 from components.tools.base import Arguments, CaseState, NoArguments, ToolFamily, ToolResult
 from components.tools.clients.baidu_ocr import BaiduOcrClient, PrintedLine
 from components.tools.clients.pictures import LONGEST_SIDE, encode_png
@@ -67,7 +67,7 @@ class PerceiveScene(_Looking):
 
     async def run(self, arguments: NoArguments, state: CaseState) -> ToolResult:
         """One line that describes the picture."""
-        scene = await asyncio.to_thread(sight.glance, state.picture)
+        scene = await asyncio.to_thread(lambda: state.sight.glance)
         return ToolResult(scene.text, scene.payload)
 
 
@@ -110,7 +110,7 @@ class CountObjects(_Looking):
         """`KIND: NUMBER`; nought is an answer too."""
         kind = _kind(arguments.target_object)
         assert kind is not None, "refused before"
-        count = await asyncio.to_thread(sight.count, state.picture, kind)
+        count = await asyncio.to_thread(state.sight.count, kind)
         return ToolResult(f"{kind}: {count}", {"target_object": kind, "count": count})
 
 

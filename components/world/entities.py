@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import Literal
 
 from components.records.base import Record
-from components.records.case import Attribute, Split
+from components.records.case import Attribute, ErrorType, Split
 
 Skin = Literal["porcelain", "honey", "bronze", "umber"]
 HairColour = Literal["black", "brown", "blond", "copper", "silver", "violet"]
@@ -94,17 +94,49 @@ class Event(Record):
         return int(self.date.rsplit(" ", 1)[1])
 
 
+class Circulating(Record):
+    """A post on a social site with a picture of an event, and what of the picture is not true."""
+
+    event_id: str
+    error_type: ErrorType | None
+    """None for a picture that is true to the event."""
+    titled: bool
+    """Whether the picture prints the event's title."""
+    handle: str
+    text: str
+    posted: str
+    """ISO date."""
+    likes: int
+    post_url: str
+    image_url: str
+    style: str
+    seed: int
+    """Of everything by which the picture differs from others of its event."""
+
+
 class Facts(Record):
     """Everything that is true."""
 
     seed: int
     people: tuple[Person, ...]
     events: tuple[Event, ...]
+    circulating: tuple[Circulating, ...] = ()
+    """At most one of each event."""
 
     @cached_property
     def person(self) -> dict[str, Person]:
         """People by id."""
         return {person.person_id: person for person in self.people}
+
+    @cached_property
+    def event(self) -> dict[str, Event]:
+        """Events by id."""
+        return {event.event_id: event for event in self.events}
+
+    @cached_property
+    def post(self) -> dict[str, Circulating]:
+        """What circulates, by the address of its post."""
+        return {post.post_url: post for post in self.circulating}
 
     @cached_property
     def twins(self) -> dict[str, Event]:

@@ -166,7 +166,7 @@ def _glasses(canvas: _Canvas, face: FaceSpec) -> None:
     canvas.line([(0.48, 0.455), (0.52, 0.455)], 0.02)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=32)
 def _bust(face: FaceSpec, shirt: int, smile: int) -> Image.Image:
     canvas, skin = _Canvas(), SKIN[face.skin]
     _hair_behind(canvas, face)

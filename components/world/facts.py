@@ -10,6 +10,7 @@ from components.errors import UsageError
 from components.records.case import Split
 from components.records.kinds import KINDS, counted
 from components.world import names
+from components.world.circulation import circulating
 from components.world.details import Deck, sentence
 from components.world.entities import Decoys, Detail, Event, FaceSpec, Facts, Person
 from components.world.styles import STYLES_BY_SPLIT
@@ -94,7 +95,8 @@ def build_facts(params: WorldParams) -> Facts:
         cast = _Cast(split, group, places, Deck(rng, group))
         for index in range(size):
             events += _editions(rng, pool, cast, index, params.near_misses)
-    return Facts(seed=params.seed, people=tuple(people), events=tuple(events))
+    facts = Facts(seed=params.seed, people=tuple(people), events=tuple(events))
+    return facts.model_copy(update={"circulating": circulating(facts, params)})
 
 
 def _from(values: list[T], index: int) -> list[T]:

@@ -12,7 +12,7 @@ from components.records.case import Attribute
 from components.records.kinds import counted
 from components.records.web import Page, SiteKind
 from components.world import names, prose
-from components.world.entities import Event, Facts, Person
+from components.world.entities import Circulating, Event, Facts, Person
 
 
 @lru_cache
@@ -51,12 +51,15 @@ def build_pages(facts: Facts) -> Iterator[Page]:
         if event.decoys is not None:
             yield _fact_check(event, facts)
     yield from _irrelevant(len(facts.main_events), rng)
+    for shared in facts.circulating:
+        yield _circulating(shared)
 
 
 def page_count(facts: Facts) -> int:
     """How many pages `build_pages` yields."""
     main = len(facts.main_events)
-    return len(facts.people) + 3 * len(facts.events) + main + prose.irrelevant_count(main)
+    posts = len(facts.events) + len(facts.circulating)
+    return len(facts.people) + 2 * len(facts.events) + posts + main + prose.irrelevant_count(main)
 
 
 def _page(template: str, kind: SiteKind, url: str, title: str, published: str, **values: object) -> Page:
@@ -100,6 +103,14 @@ def _social(event: Event, facts: Facts, rng: random.Random) -> Page:
         "social", SiteKind.SOCIAL, f"https://chirp.example/{handle}/{names.slug(event.title)}-{event.year}",
         f"@{handle} on Chirp", names.iso_date(event.date),
         handle=handle, post=prose.post(event, facts.person[event.host_id].name, rng), likes=rng.randint(3, 900),
+        picture_url=None,
+    )  # fmt: skip
+
+
+def _circulating(shared: Circulating) -> Page:
+    return _page(
+        "social", SiteKind.SOCIAL, shared.post_url, f"@{shared.handle} on Chirp", shared.posted,
+        handle=shared.handle, post=shared.text, likes=shared.likes, picture_url=shared.image_url,
     )  # fmt: skip
 
 

@@ -37,6 +37,14 @@ _POSTS = (
     "The train to {venue} was full. Everybody was going to {title}.",
 )
 
+_SHARED = (
+    "Somebody sent me this picture of {title}.",
+    "This picture of {title} is all over my feed.",
+    "{title}, all of it in one picture. Pass it on.",
+    "A picture from {title}. Were you there as well?",
+    "Passing on a picture of {title} that a friend had.",
+)
+
 _TRADES = ("a presenter", "a stage director", "a radio voice", "a curator", "a conductor", "a former teacher")
 
 _TOPICS = (
@@ -105,6 +113,11 @@ def news_lead(event: Event, host: str, rng: random.Random) -> str:
 def post(event: Event, host: str, rng: random.Random) -> str:
     """What somebody posts: vague."""
     return rng.choice(_POSTS).format(title=event.title, kind=event.kind, host=host, venue=event.venue)
+
+
+def shared(title: str, rng: random.Random) -> str:
+    """What somebody writes above a picture that circulates: nothing that the picture says, and nothing against it."""
+    return rng.choice(_SHARED).format(title=title)
 
 
 def irrelevant_count(main_events: int) -> int:

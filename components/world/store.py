@@ -44,6 +44,12 @@ def read_pictures(folder: Path) -> list[WebPicture]:
     return _read(folder / "pictures.parquet", WebPicture)
 
 
+def picture_digests(folder: Path) -> dict[str, str]:
+    """SHA-256 of every picture of the world in `folder`, by URL; raises EviflowError when the world is not built."""
+    table = _table(folder / "pictures.parquet", ["image_url", "sha256"])
+    return dict(zip(table.column(0).to_pylist(), table.column(1).to_pylist(), strict=True))
+
+
 def _write(path: Path, records: Sequence[BaseModel], schema: pa.Schema) -> Path:
     table = pa.Table.from_pylist([record.model_dump(mode="json") for record in records], schema=schema)
     buffer = io.BytesIO()
@@ -52,6 +58,10 @@ def _write(path: Path, records: Sequence[BaseModel], schema: pa.Schema) -> Path:
 
 
 def _read(path: Path, kind: type[T]) -> list[T]:
+    return [kind.model_validate(row) for row in _table(path).to_pylist()]
+
+
+def _table(path: Path, columns: list[str] | None = None) -> pa.Table:
     if not path.exists():
         raise EviflowError(f"{path} is missing; build the world with `eviflow stage world`")
-    return [kind.model_validate(row) for row in pq.read_table(path).to_pylist()]
+    return pq.read_table(path, columns=columns)

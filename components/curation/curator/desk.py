@@ -16,20 +16,22 @@ from components.tools.toolbox import Refused
 
 
 class Desk:
-    """An investigator's tools, with an investigator's limits, for one topic; those that look at a picture are left out.
+    """An investigator's tools, with an investigator's limits, for one inquiry.
 
     Args:
         services: opens the tools.
         name: of the inquiry.
         actions: calls that may be executed.
+        image: the picture that the inquiry is about; without one, tools that look at a picture are left out.
 
     """
 
-    def __init__(self, services: Services, name: str, actions: int) -> None:
-        image = _blank()
+    def __init__(self, services: Services, name: str, actions: int, image: bytes | None = None) -> None:
+        without = () if image else (ToolFamily.VISUAL,)
+        image = image or _blank()
         digest = sha256_hex(image)
         case = Case(case_id=name, image_path=asset_path(digest), image_sha256=digest)
-        self._toolbox = services.toolbox(case, image, without=(ToolFamily.VISUAL,))
+        self._toolbox = services.toolbox(case, image, without=without)
         self._actions = actions
         self._queries: list[str] = []
         self._pages: list[str] = []

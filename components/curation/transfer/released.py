@@ -104,7 +104,7 @@ def private_fields(gold: Gold, split: Split, source: Source | None = None) -> di
         source.category if source else category,
         source.provenance if source else " ".join(gold.official_urls),
         gold.image_origin,
-        source.source_id if source else "",
+        source.source_id if source else gold.candidate_id,
         source.original_path if source else "",
         kind.family.value if kind else "",
         gold.route,

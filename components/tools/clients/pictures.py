@@ -3,6 +3,7 @@
 import io
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 
 from PIL import Image, ImageOps
 
@@ -15,6 +16,8 @@ MAX_PIXELS = 64_000_000
 """A larger picture is refused from its header, before anything is decoded."""
 LONGEST_SIDE = 1024
 """Pixels; a larger picture is scaled down before anybody sees it."""
+_KEPT = 64
+"""Pictures that are not decoded again when they are downloaded again."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,6 @@ class Downloaded:
 
     png: bytes
     """RGB, upright, at most `LONGEST_SIDE`."""
-    image: Image.Image
-    """The same, decoded."""
     url: str
     """Where it came from, after redirects."""
 
@@ -47,8 +48,7 @@ class PictureClient:
         response = await self._requester.send(SERVICE, "GET", url, check=_check, redirects=True)
         if response.status in _MISSING:
             raise NotThere(url)
-        png, image = opened(response.content)
-        return Downloaded(png, image, response.url)
+        return Downloaded(opened(response.content), response.url)
 
 
 def _check(answer: Answer) -> None:
@@ -56,8 +56,9 @@ def _check(answer: Answer) -> None:
         raise ServiceError(SERVICE, f"status {answer.status}")
 
 
-def opened(data: bytes) -> tuple[bytes, Image.Image]:
-    """The picture as PNG that every reader can take, and decoded; a PNG that is that already keeps its bytes.
+@lru_cache(maxsize=_KEPT)
+def opened(data: bytes) -> bytes:
+    """The picture as PNG that every reader can take; a PNG that is that already keeps its bytes.
 
     Raises:
         Unusable: it is no picture, cut short, or too large.
@@ -72,16 +73,16 @@ def opened(data: bytes) -> tuple[bytes, Image.Image]:
             raise Unusable("the picture cannot be decoded") from error
 
 
-def _opened(data: bytes) -> tuple[bytes, Image.Image]:
+def _opened(data: bytes) -> bytes:
     image = Image.open(io.BytesIO(data))
     if image.width * image.height > MAX_PIXELS:
         raise Unusable(f"a picture of {image.width} x {image.height} pixels")
     image.load()
     if image.format == "PNG" and image.mode == "RGB" and max(image.size) <= LONGEST_SIDE:
-        return data, image
+        return data
     plain = ImageOps.exif_transpose(image).convert("RGB")
     plain.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
-    return encode_png(plain), plain
+    return encode_png(plain)
 
 
 def encode_png(image: Image.Image) -> bytes:

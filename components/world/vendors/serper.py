@@ -10,7 +10,8 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
 from components.records.web import Page, WebPicture
-from components.world.image_features import Features, features
+from components.world.image_features import features
+from components.world.image_index import Match
 from components.world.search_index import snippet
 from components.world.vendors.uploads import UploadShelf
 from components.world.web import REACH, Web, host_of
@@ -34,8 +35,8 @@ class Serper:
     def __init__(self, web: Web, uploads: UploadShelf) -> None:
         self._web = web
         self._uploads = uploads
-        # A picture is the same whoever asks; the key is its hash.
-        self._features = lru_cache(maxsize=2048)(self._features_of)
+        # A picture looks like the same others whoever asks; the key is its hash.
+        self._matches = lru_cache(maxsize=2048)(self._matches_of)
 
     def router(self) -> Router:
         """The routes of this host."""
@@ -71,25 +72,25 @@ class Serper:
         """Search by a picture at a URL: visual matches, nearest first."""
         try:
             body = await _body(request, "url")
-            query = self._picture(body["url"])
+            matches = self._like(body["url"])
         except SerperError as error:
             return error.response
-        matches = self._web.looks.search(query, _LENS_ROWS, REACH)
         organic = [self._visual_match(self._web.pictures[match.position]) for match in matches]
         return JSONResponse({"searchParameters": _parameters(body, "lens"), "organic": organic, "credits": 3})
 
-    def _picture(self, url: str) -> Features:
+    def _like(self, url: str) -> list[Match]:
         found = self._web.picture(url)
         digest = found.sha256 if found else self._uploads.digest(url)
         if digest is None:
             raise SerperError(400, "Could not fetch the image.")
         try:
-            return self._features(digest)
+            return self._matches(digest)
         except (OSError, ValueError) as error:
             raise SerperError(400, "Could not read the image.") from error
 
-    def _features_of(self, digest: str) -> Features:
-        return features(self._uploads.read(digest) or self._web.read(digest))
+    def _matches_of(self, digest: str) -> list[Match]:
+        query = features(self._uploads.read(digest) or self._web.read(digest))
+        return self._web.looks.search(query, _LENS_ROWS, REACH)
 
     def _visual_match(self, picture: WebPicture) -> dict[str, Any]:
         page = self._web.page_of(picture)

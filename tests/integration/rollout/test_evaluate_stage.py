@@ -16,7 +16,8 @@ from components.records.conversation import Conversation, Policy
 from components.records.episode import Report, Turn
 from components.records.image_bank import ImageBank
 from components.records.shards import read_episodes
-from components.storage.atomic import read_jsonl, write_text
+from components.records.source_access import SourceAccess
+from components.storage.atomic import read_jsonl, write_json, write_text
 
 pytestmark = pytest.mark.slow
 
@@ -109,6 +110,10 @@ def test_a_system_runs_again_only_when_something_it_depends_on_has_changed(param
 
     evaluate(params.model_copy(update={"agent": AgentParams(action_budget=20)}), ready, maker)
     assert sorted(maker.made[5:]) == ["sft", "untrained_agent", "untrained_direct"]
+
+    write_json(ready.source_access, SourceAccess(excluded_urls=("https://chirp.example/owl/1",)))
+    evaluate(params, ready, maker)
+    assert sorted(maker.made[8:]) == ["sft", "untrained_agent", "untrained_direct"]
 
 
 def test_a_missing_policy_is_named(params: Params, paths: Paths) -> None:

@@ -16,7 +16,7 @@ def eviflow(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[st
     return subprocess.run(argv, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
-DATA = [("data", name) for name in ("import", "export", "show", "review", "card", "log", "verify", "rollback")]
+DATA = [("data", name) for name in ("build", "import", "export", "show", "review", "card", "log", "verify", "rollback")]
 COMMANDS = [(), ("run",), ("stage",), ("investigate",), ("doctor",), ("world", "serve"), *DATA]
 
 

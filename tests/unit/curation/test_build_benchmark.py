@@ -11,13 +11,24 @@ from components.config.paths import Paths
 from components.config.schema import Params
 from components.curation.build import BenchmarkSummary, build_benchmark
 from components.errors import EviflowError
-from components.records.case import DECISIVE_ATTRIBUTE, Attribute, Case, Construction, ErrorType, Gold, Split, Verdict
+from components.records.case import (
+    DECISIVE_ATTRIBUTE,
+    Attribute,
+    Case,
+    Construction,
+    ErrorType,
+    Gold,
+    Route,
+    Split,
+    Verdict,
+)
 from components.records.image_bank import ImageBank, sha256_hex
+from components.records.source_access import SourceAccess
 from components.storage.atomic import read_jsonl
 from components.tools import vision
 from components.world.details import DETAILS
 from components.world.entities import Facts
-from components.world.store import read_pages
+from components.world.store import read_pages, read_pictures
 
 pytestmark = pytest.mark.slow
 """Printed text is read with real OCR."""
@@ -112,7 +123,39 @@ def test_a_recirculated_picture_names_the_page_it_was_taken_from(small_benchmark
 
 
 def test_both_kinds_of_event_are_pictured(small_benchmark: Built) -> None:
-    assert {gold.construction for _, gold in every(small_benchmark[0])} == set(Construction)
+    for _, gold in every(small_benchmark[0]):
+        assert (gold.construction is None) is (gold.route == Route.WEB)
+    assert {gold.construction for _, gold in every(small_benchmark[0]) if gold.construction} == set(Construction)
+
+
+def test_some_pictures_are_those_that_circulate_and_where_from_is_excluded(small_benchmark: Built) -> None:
+    paths, summary = small_benchmark
+    web, posted = ImageBank(paths.web), {picture.image_url: picture for picture in read_pictures(paths.web)}
+    collected = [(case, gold) for case, gold in every(paths) if gold.route == Route.WEB]
+    assert collected
+    urls = []
+    for case, gold in collected:
+        source = gold.provenance.source if gold.provenance else None
+        assert source is not None
+        urls += source.addresses
+        assert posted[source.image_url].page_url == source.post_url
+        assert case.image_sha256 == posted[source.image_url].sha256
+        assert ImageBank(paths.candidates).read(case.image_sha256) == web.read(case.image_sha256)
+    text = (paths.candidates / "source_access.json").read_text("utf-8")
+    assert SourceAccess.model_validate_json(text).excluded_urls == tuple(sorted(urls))
+    assert not [case.case_id for case, _ in every(paths) if case.case_id in text or case.image_sha256 in text]
+    for split in Split:
+        counts = [summary.splits[split].routes[route] for route in Route]
+        assert sum(route.supported + sum(route.refuted.values()) for route in counts) == summary.splits[split].cases
+
+
+def test_drawn_and_collected_pictures_are_files_of_one_kind(small_benchmark: Built) -> None:
+    bank = ImageBank(small_benchmark[0].candidates)
+    kinds: dict[str, set[tuple[object, ...]]] = {route: set() for route in Route}
+    for case, gold in every(small_benchmark[0]):
+        with Image.open(io.BytesIO(bank.read(case.image_sha256))) as image:
+            kinds[gold.route].add((image.format, image.mode, image.size, *image.info))
+    assert kinds[Route.WEB] == kinds[Route.CONSTRUCTED]
 
 
 def test_the_picture_shows_what_gold_says(small_benchmark: Built) -> None:

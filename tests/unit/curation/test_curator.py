@@ -17,14 +17,12 @@ from components.curation.curator.research import research_topics
 from components.curation.evidence import topic_of, topics_of
 from components.curation.evidence_check import ensure_documented, find_violations
 from components.curation.prepare import Prepared, prepare
-from components.curation.references import References
 from components.curation.render import gold_record, render
-from components.curation.screen import Reason, Screen
+from components.curation.screen import Reason
 from components.errors import EviflowError
 from components.records.case import ErrorType, Gold
 from components.records.image_bank import ImageBank
 from components.records.web import Page
-from components.tools.ocr import OcrEngine
 from components.tools.services import open_services
 from components.world.entities import Event
 from components.world.scenes import documented
@@ -163,8 +161,7 @@ def test_a_case_without_a_proposal_is_dropped_with_the_reason(
     found = prepare(prepared.facts, small_params, changed)
     assert objection(plan, prepared.facts, found.research) is Reason.NO_PROPOSAL
     alone = Prepared(found.facts, [plan], found.research)
-    screen = Screen(OcrEngine(small_params.tools, paths.cache), References(prepared.facts, paths.web))
-    funnel = make_cases(alone, small_params, screen, ImageBank(tmp_path / "bank"), paths.cache).screening()
+    funnel = make_cases(alone, small_params, paths, ImageBank(tmp_path / "bank")).screening()
     assert (funnel.planned, funnel.drawn, funnel.dropped, funnel.kept) == (1, 0, 1, 0)
     assert funnel.reasons == {Reason.NO_PROPOSAL: 1}
 

@@ -13,9 +13,12 @@ from components.config.paths import Paths
 from components.curation.build import BenchmarkSummary
 from components.curation.leakage import Leak, LeakKind, find_leaks, require_no_leaks
 from components.errors import EviflowError
-from components.records.case import Evidence, Gold, Split, Verdict
+from components.records.case import Evidence, Gold, Provenance, Split, Verdict, WebSource
 from components.records.image_bank import ImageBank, sha256_hex
-from components.storage.atomic import write_jsonl
+from components.records.source_access import excluding
+from components.records.web import WebPicture
+from components.storage.atomic import write_json, write_jsonl
+from components.world.store import write_pictures
 
 CASES = 60
 
@@ -39,6 +42,7 @@ class Release:
         url = f"https://{key}.example/2031"
         gold = Gold(
             case_id=case_id,
+            candidate_id=sha256_hex(case_id.encode())[:16],
             factual_status=verdict,
             target_claim="",
             acceptable_evidence=(
@@ -104,6 +108,18 @@ def same_case(release: Release) -> str:
     row["case_id"] = "train-00009"
     release.gold[Split.TEST][3] = gold.model_copy(update={"case_id": "train-00009"})
     return "train-00009"
+
+
+def same_candidate(release: Release) -> str:
+    release.change(Split.TEST, 3, candidate_id=release.gold[Split.TRAIN][8].candidate_id)
+    return release.gold[Split.TRAIN][8].candidate_id
+
+
+def told_candidate(release: Release) -> str:
+    row, gold = release.rows[Split.TEST][3], release.gold[Split.TEST][3]
+    row["case_id"] = f"test-{gold.candidate_id}"
+    release.gold[Split.TEST][3] = gold.model_copy(update={"case_id": row["case_id"]})
+    return gold.candidate_id
 
 
 def same_event(release: Release) -> str:
@@ -214,6 +230,8 @@ def telling_length(release: Release) -> str:
 
 PLANTED = [
     (LeakKind.CASE, same_case),
+    (LeakKind.CANDIDATE, same_candidate),
+    (LeakKind.CANDIDATE, told_candidate),
     (LeakKind.EVENT, same_event),
     (LeakKind.PERSON, same_person),
     (LeakKind.PAGE, same_page),
@@ -255,5 +273,54 @@ def test_a_leak_fails_with_the_item_in_the_message(release: Release, tmp_path: P
 @pytest.mark.slow
 def test_the_built_benchmark_has_no_leaks(small_benchmark: tuple[Paths, BenchmarkSummary]) -> None:
     paths, _ = small_benchmark
-    leaks: list[Leak] = find_leaks(paths.candidates, paths.candidates_gold)
+    leaks: list[Leak] = find_leaks(paths.candidates, paths.candidates_gold, paths.web)
     assert leaks == []
+    (paths.candidates / "source_access.json").rename(paths.candidates / "moved.json")
+    open_to_all = find_leaks(paths.candidates, paths.candidates_gold, paths.web)
+    (paths.candidates / "moved.json").rename(paths.candidates / "source_access.json")
+    assert {leak.kind for leak in open_to_all} == {LeakKind.REACHABLE}
+
+
+def collected(number: int) -> Provenance:
+    url = f"https://chirp.example/owl/{number}"
+    source = WebSource(post_url=url, image_url=f"{url}/picture.png", posted="2032-01-01", recovered_by="title")
+    return Provenance(queries=(), pages=(), tool_calls=0, source=source)
+
+
+def on_the_web(release: Release, root: Path, number: int) -> Path:
+    """A web on which the picture of the first test case stands."""
+    digest = release.rows[Split.TEST][0]["image_sha256"]
+    url = f"https://chirp.example/owl/{number}"
+    picture = WebPicture(image_url=f"{url}/picture.png", page_url=url, title="", sha256=digest, width=64, height=48)
+    write_pictures(root / "web", [picture])
+    return root / "web"
+
+
+def test_a_picture_may_stand_on_the_web_where_nobody_comes(release: Release, tmp_path: Path) -> None:
+    release.change(Split.TEST, 0, provenance=collected(5))
+    public, private = release.write(tmp_path)
+    web = on_the_web(release, tmp_path, 5)
+    write_json(public / "source_access.json", excluding(release.gold[Split.TEST]))
+    assert find_leaks(public, private, web) == []
+
+
+@pytest.mark.parametrize("number", [5, 6])
+def test_a_picture_that_can_be_reached_is_named(release: Release, tmp_path: Path, number: int) -> None:
+    release.change(Split.TEST, 0, provenance=collected(5))
+    public, private = release.write(tmp_path)
+    if number == 6:  # another place than the one that is excluded
+        write_json(public / "source_access.json", excluding(release.gold[Split.TEST]))
+    leaks = find_leaks(public, private, on_the_web(release, tmp_path, number))
+    assert {(leak.kind, leak.item) for leak in leaks} == {(LeakKind.REACHABLE, "test-00000")}
+    assert {leak.detail for leak in leaks} == {
+        f"its picture is at https://chirp.example/owl/{number}",
+        f"its picture is at https://chirp.example/owl/{number}/picture.png",
+    }
+
+
+def test_no_post_is_a_source_of_both_splits(release: Release, tmp_path: Path) -> None:
+    for split in Split:
+        release.change(split, 0, provenance=collected(5))
+    public, private = release.write(tmp_path)
+    write_json(public / "source_access.json", excluding(release.gold[Split.TEST]))
+    assert {leak.kind for leak in find_leaks(public, private)} == {LeakKind.PAGE}

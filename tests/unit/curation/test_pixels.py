@@ -117,3 +117,18 @@ def gold(split: Split, at: int) -> Gold:
 def test_too_few_pictures_are_not_judged(scenes: list[Image.Image]) -> None:
     few = [Example(str(at), list(Verdict)[at % 2], str(at)) for at in range(12)]
     assert check_pixels(dict.fromkeys(Split, few), lambda name: scenes[int(name)]) is None
+
+
+def test_each_route_is_scored_by_itself_where_it_has_enough(scenes: list[Image.Image]) -> None:
+    marks = [marked(image, list(Verdict)[at % 2]) for at, image in enumerate(scenes)]
+
+    def one(at: int) -> Example:
+        return Example(str(at), list(Verdict)[at % 2], str(at), "web" if at % 6 < 2 else "few" if at < 3 else "drawn")
+
+    examples = [one(at) for at in range(len(marks))]
+    found = check_pixels({Split.TRAIN: examples[:160], Split.TEST: examples[160:]}, lambda name: marks[int(name)])
+    assert found is not None
+    assert set(found.routes) == {"web", "drawn"}
+    assert all(set(guesses) == set(found.cross_validated) for guesses in found.routes.values())
+    assert found.routes["web"]["pixels_linear"].tells
+    assert not found.near_chance

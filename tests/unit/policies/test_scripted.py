@@ -230,3 +230,14 @@ def test_reading_takes_nothing_for_granted():
     assert read_rows("nothing found") == []
     assert read_kinds("photo: nobody") == []
     assert read_count("balloon: 12") == "12"
+
+
+def test_posts_are_left_alone():
+    post = "@night-owl on Chirp\nhttps://chirp.example/night-owl/170000002"
+    record = "Harvest Gala\nhttps://harvest-gala.example/2031"
+    untitled = {"ocr_with_position": "Rowan Hall\n12 March 2031", "reverse_image_search": f"{post}\n{record}"}
+    made, turn = investigate(untitled)
+    assert made.count("visit") == 1
+    assert verdict(turn)[0] is Verdict.SUPPORTED
+    compared = investigate({"compare_with_reference": "same person", "reverse_image_search": f"{post}\n{record}"})
+    assert verdict(compared[1])[0] is Verdict.SUPPORTED

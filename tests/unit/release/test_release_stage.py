@@ -10,8 +10,9 @@ from components.config.paths import Paths
 from components.config.schema import PanelParams, Params
 from components.curation.transfer.exporting import ExportFormat, export_cases
 from components.errors import EviflowError, UsageError
-from components.records.case import Case, Gold, Split, Verdict
+from components.records.case import Case, Gold, Provenance, Split, Verdict, WebSource
 from components.records.image_bank import ImageBank, sha256_hex
+from components.records.source_access import SourceAccess
 from components.release.stage import read_report, release_candidates
 from components.review.decisions import Choice, Decision, Queue
 from components.review.panel import review_folder, save_panel
@@ -19,6 +20,7 @@ from components.review.scripted import PANEL as PROGRAMS
 from components.review.serve import Assignment, review_scripted
 from components.storage.atomic import read_jsonl, write_jsonl
 from components.storage.ledger import Ledger
+from components.tools.source_policy import policy_of
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -272,3 +274,34 @@ def test_what_is_missing_is_named(paths: Paths, tmp_path: Path) -> None:
     (paths.candidates / "test.jsonl").unlink()
     with pytest.raises(EviflowError, match=r"test\.jsonl is not there; run `eviflow stage benchmark`"):
         release_candidates(SCRIPTED, paths)
+
+
+def collect_all(paths: Paths) -> None:
+    """Make it seem as if every candidate had been collected from a post; the first of each split is spoilt."""
+    for split in Split:
+        path = paths.candidates_gold / f"{split.value}.jsonl"
+        golds = [gold.model_copy(update=collected(gold.case_id)) for gold in read_jsonl(path, Gold)]
+        other = next(verdict for verdict in Verdict if verdict is not golds[0].factual_status)
+        golds[0] = golds[0].model_copy(update={"factual_status": other})
+        write_jsonl(path, golds)
+
+
+def collected(case_id: str) -> dict[str, object]:
+    url = f"https://chirp.example/owl/{case_id}"
+    source = WebSource(post_url=url, image_url=f"{url}.png", posted="2032-01-01", recovered_by="title")
+    return {"route": "web", "provenance": Provenance(queries=(), pages=(), tool_calls=0, source=source)}
+
+
+def test_the_release_keeps_investigations_from_what_its_cases_were_collected_from(paths: Paths) -> None:
+    release_candidates(SCRIPTED, paths)
+    assert SourceAccess.model_validate_json(paths.source_access.read_bytes()).excluded_urls == ()
+    before = policy_of(paths).digest
+    collect_all(paths)
+    release_candidates(SCRIPTED, paths)
+    urls = [f"https://chirp.example/owl/{case_id}" for case_id in golds_of(paths)]
+    excluded = SourceAccess.model_validate_json(paths.source_access.read_bytes()).excluded_urls
+    assert excluded == tuple(sorted([*urls, *(f"{url}.png" for url in urls)]))
+    assert len(urls) < len(candidates_of(paths)), "what reviewers rejected is nobody's source"
+    assert policy_of(paths).digest != before
+    assert {row["route"] for row in metadata(paths)} == {"web"}
+    assert "chirp.example" not in (paths.release / "metadata.jsonl").read_text("utf-8")

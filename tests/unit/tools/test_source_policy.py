@@ -62,3 +62,56 @@ def test_other_words_pass(text: str) -> None:
 def test_the_policy_names_itself() -> None:
     assert POLICY.digest != SourcePolicy(("snopes",)).digest
     assert len(POLICY.digest) == 16
+
+
+POST, PICTURE = "https://chirp.example/Night-Owl/17", "https://chirp.example/Night-Owl/17/picture.png"
+EXCLUDING = SourcePolicy(excluded=frozenset({POST, PICTURE}))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        POST,
+        PICTURE,
+        "http://CHIRP.example/Night-Owl/17/",
+        "https://chirp.example:443/Night-Owl/17",
+        "https://chirp.example./Night-Owl/17?from=feed#top",
+        "https://me@chirp.example/Night-Owl/17",
+        "//chirp.example/Night-Owl/17",
+        "https://chirp.example/Night%2DOwl/17",
+        "https://web.archive.org/web/20310101000000/https://chirp.example/Night-Owl/17",
+        "https://web.archive.org/web/2031im_/http:/chirp.example/Night-Owl/17/picture.png",
+        "https://archive.example/?url=https%3A%2F%2Fchirp.example%2FNight-Owl%2F17&from=2031",
+        "https://archive.example/?url=https%253A%252F%252Fchirp.example%252FNight-Owl%252F17",
+        "https://i0.wp.com/chirp.example/Night-Owl/17/picture.png?w=300",
+        "https://r.jina.ai/https://chirp.example/Night-Owl/17",
+    ],
+)
+def test_an_excluded_address_is_known_in_every_wrapping(url: str) -> None:
+    assert EXCLUDING.blocks_url(url)
+    assert not POLICY.blocks_url(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://chirp.example/",
+        "https://chirp.example/Night-Owl/170",
+        "https://chirp.example/Night-Owl/17/other.png",
+        "https://chirp.example/night-owl/17",
+        "https://notchirp.example/Night-Owl/17",
+        "https://chirp.example.org/Night-Owl/17",
+        "https://i0.wp.com/chirp.example/Night-Owl/18.png",
+    ],
+)
+def test_its_neighbours_stay_open(url: str) -> None:
+    assert not EXCLUDING.blocks_url(url)
+
+
+def test_a_text_with_an_excluded_address_counts() -> None:
+    assert EXCLUDING.blocks_text(f"what does {POST} show")
+    assert not EXCLUDING.blocks_text("what does chirp.example show")
+
+
+def test_what_is_excluded_changes_the_name() -> None:
+    assert len({POLICY.digest, EXCLUDING.digest, SourcePolicy(excluded=frozenset({POST})).digest}) == 3
