@@ -32,6 +32,8 @@ CHANGED_SHARE = 0.6
 """Of the words in a value that differs."""
 
 VERSUS, SAME, DIFFERENT, NEXT = " vs", " same", " differs", ";"
+COMPARED_SHARE = 0.35
+"""Of the sequences, once comparing has begun; it is learned sooner than copying in other forms of writing."""
 TOLD_OF = 3
 """Of so many sequences that compare, all but one mention their values before."""
 FEWEST_WORDS = 20
@@ -114,7 +116,7 @@ def drill_batch(step: int, words: Vocabulary, params: DrillParams) -> Batch:
         length = round(short + grown * max(0, params.long_length - short))
         rows = max(3, rows * short // length)
         gap = length - 2 * params.length
-    compares = 0 if step < params.copy_steps else rows * 2 // 3
+    compares = 0 if step < params.copy_steps else round(COMPARED_SHARE * rows)
     told_twice, copied = _copies(rows - compares, words, params.length, gap, generator, reworded=compares > 0)
     pairs, repeated, judged = _comparisons(compares, told_twice.shape[1], words, generator)
     nothing = np.zeros_like(told_twice, dtype=bool)

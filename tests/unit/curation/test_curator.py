@@ -18,7 +18,7 @@ from components.curation.evidence import topic_of, topics_of
 from components.curation.evidence_check import ensure_documented, find_violations
 from components.curation.prepare import Prepared, prepare
 from components.curation.render import gold_record, render
-from components.curation.screen import Reason
+from components.curation.screen import Reason, Screen
 from components.errors import EviflowError
 from components.records.case import ErrorType, Gold
 from components.records.image_bank import ImageBank
@@ -161,7 +161,7 @@ def test_a_case_without_a_proposal_is_dropped_with_the_reason(
     found = prepare(prepared.facts, small_params, changed)
     assert objection(plan, prepared.facts, found.research) is Reason.NO_PROPOSAL
     alone = Prepared(found.facts, [plan], found.research)
-    funnel = make_cases(alone, small_params, paths, ImageBank(tmp_path / "bank")).screening()
+    funnel = make_cases(alone, small_params, paths, Screen(), ImageBank(tmp_path / "bank")).screening()
     assert (funnel.planned, funnel.drawn, funnel.dropped, funnel.kept) == (1, 0, 1, 0)
     assert funnel.reasons == {Reason.NO_PROPOSAL: 1}
 

@@ -159,7 +159,7 @@ def test_an_export_tells_the_same(released: Paths, tmp_path: Path) -> None:
     for row in metadata(released):
         other = exported[row["case_id"]]
         assert {name: other[name] for name in row if name != "image_path"} | {"image_path": row["image_path"]} == row
-        assert set(other) - set(row) == {"explanation", "original_path"}
+        assert set(other) - set(row) == {"explanation", "id", "original_path"}
 
 
 def test_people_are_waited_for(paths: Paths) -> None:
