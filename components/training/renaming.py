@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"\b[A-Z][a-z]{2,}\b(?: [A-Z][a-z]{2,}\b)*")
 _DAYS_AND_COUNTS = {str(number) for number in range(1, 29)}
 _YEAR = re.compile(r"(?<!\w)\d{4}(?!\w)")
+_RENUMBERED_SHARE = 0.5
 _FORMS = ("{0}", " {0}", "{1}", "-{1}", "/{1}")
 """How a word can stand in text, as one token: capitalised or, in addresses, small."""
 
@@ -44,16 +45,24 @@ class Renaming:
         self._digits = np.array(tokenizer.convert_tokens_to_ids(list("0123456789")))
 
     def apply(self, row: Row, generator: np.random.Generator) -> Row:
-        """The row under a random renaming; its length, weights and the numbers of its observations stay."""
+        """The row under a random renaming; its length and weights stay.
+
+        Observations keep their numbers in half of the rows. In the others the numbers of one digit are exchanged, so
+        that what is cited has to be looked up, and cannot be guessed from where such things mostly stand.
+        """
         table = np.arange(self._size)
         for forms in self._tables:
             table[forms] = generator.permutation(forms)
         before = np.asarray(row.encoded.token_ids)
         after = table[before]
+        numbers = np.arange(self._size)
+        if generator.random() < _RENUMBERED_SHARE:
+            numbers[self._digits[1:]] = generator.permutation(self._digits[1:])
         first = np.flatnonzero(before[:-1] == self._observation_id) + 1
-        second = first[first + 1 < len(before)] + 1
-        for digits in (first, second[np.isin(before[second], self._digits)]):
-            after[digits] = before[digits]
+        has_second = np.isin(before[np.minimum(first + 1, len(before) - 1)], self._digits) & (first + 1 < len(before))
+        after[first] = np.where(has_second, before[first], numbers[before[first]])
+        second = first[has_second] + 1
+        after[second] = before[second]
         return replace(row, encoded=replace(row.encoded, token_ids=after.tolist()))
 
 

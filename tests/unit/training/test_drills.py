@@ -10,7 +10,7 @@ from components.policies.student import build_student
 from components.policies.tokenizer import train_tokenizer
 from components.records.case import Case, Verdict
 from components.records.episode import Episode, Report, Step, StepKind, Termination, ToolCall, Turn
-from components.training.drills import drill_batch, run_drills, vocabulary
+from components.training.drills import COMPARED_SHARE, drill_batch, run_drills, vocabulary
 from components.training.renaming import Renaming
 from components.training.rows import Row
 
@@ -78,7 +78,19 @@ def test_a_renaming_changes_names_and_leaves_everything_else(renaming, tokenizer
     assert all(text.endswith(" same; differs vs https://") for text in texts)
 
 
-def test_a_renaming_leaves_the_numbers_of_observations(renaming, tokenizer):
+def test_a_renaming_exchanges_one_digit_numbers_of_observations_in_half_of_the_rows(renaming, tokenizer):
+    before = row('o1\n12 March\no2\no11 o1: date 12 March; ["o1", "o2", "o11"]', tokenizer)
+    found = set()
+    for seed in range(40):
+        text = tokenizer.decode(renaming.apply(before, np.random.default_rng(seed)).encoded.token_ids)
+        first, second = re.findall(r"o(\d)\n", text)
+        assert first != second
+        assert re.search(rf'\no11 o{first}: .*; \["o{first}", "o{second}", "o11"\]$', text)
+        found.add((first, second) == ("1", "2"))
+    assert found == {True, False}
+
+
+def test_a_renaming_leaves_two_digit_numbers_of_observations(renaming, tokenizer):
     before = row("o12\n12 March", tokenizer)
     for seed in range(10):
         text = tokenizer.decode(renaming.apply(before, np.random.default_rng(seed)).encoded.token_ids)
@@ -124,7 +136,8 @@ def test_marks_are_judged_where_the_next_word_is_known(tokenizer):
     words = vocabulary(tokenizer)
     batch = drill_batch(1, words, DrillParams(copy_steps=1, compare_steps=1, batch_size=24, length=20))
     untold = 0
-    for ids, copied, judged in zip(batch.token_ids[8:], batch.copied[8:], batch.judged[8:], strict=True):
+    first = 24 - round(COMPARED_SHARE * 24)
+    for ids, copied, judged in zip(*(part[first:] for part in batch), strict=True):
         marks = np.flatnonzero(ids == words.mark)
         ends = np.isin(ids[np.minimum(marks + 1, len(ids) - 1)], (words.same, words.different)) | (
             marks + 1 == len(ids)
@@ -135,7 +148,7 @@ def test_marks_are_judged_where_the_next_word_is_known(tokenizer):
         else:
             untold += 1
             assert judged[marks[ends]].all()
-    assert untold >= 4
+    assert untold >= 3
 
 
 def test_a_reworded_telling_says_the_same_words_in_one_form(tokenizer):
@@ -152,7 +165,7 @@ def test_the_last_drills_are_as_long_as_an_episode(tokenizer):
     assert batch.token_ids.shape == (6, 200)
     assert batch.copied[:2, -7:].all()
     assert (batch.token_ids[:2, :8] == batch.token_ids[:2, -8:]).all() or words.rewordings
-    assert batch.judged[2:, 100:].any(axis=1).all()
+    assert batch.judged[6 - round(COMPARED_SHARE * 6) :, 100:].any(axis=1).all()
 
 
 def test_a_batch_follows_from_seed_and_step(tokenizer):
