@@ -79,7 +79,8 @@ def test_both_readers_give_the_same_page() -> None:
 
     pairs = run(use)
     assert len(pairs) > 100
-    assert [direct for _, direct in pairs] == [vendor for vendor, _ in pairs]
+    # The vendor also tells what it bills.
+    assert [direct for _, direct in pairs] == [vendor.model_copy(update={"tokens": 0}) for vendor, _ in pairs]
     assert sum(bool(direct.pictures) for _, direct in pairs) > 10
 
 
@@ -99,7 +100,7 @@ def visit(reader: str, url: str, bank: ImageBank) -> tuple[str, str, FailureClas
     async def go() -> tuple[str, str, FailureClass | None]:
         async with Requester(transport(), 10) as requester, open_direct_reader(ToolParams(), transport()) as direct:
             chosen = direct if reader == "direct" else None
-            services = Services(requester, ToolParams(), bank, SourcePolicy(), chosen)
+            services = Services(requester, ToolParams(), bank, SourcePolicy(), reader=chosen)
             case = Case(case_id="c", image_path="x.png", image_sha256="0" * 64)
             toolbox = services.toolbox(case, b"")
             checked = toolbox.check(ToolCall(name="visit", arguments_json=f'{{"url": "{url}"}}'), 24)
