@@ -121,11 +121,11 @@ class DrillParams(OptimizerParams):
     seed: int = 29
     copy_steps: Annotated[int, Field(ge=0)] = 170
     """Optimizer steps of copying alone."""
-    compare_steps: Annotated[int, Field(ge=0)] = 260
+    compare_steps: Annotated[int, Field(ge=0)] = 200
     """Optimizer steps that follow, two thirds comparing."""
     batch_size: Count = 32
     """Sequences per step."""
-    long_steps: Annotated[int, Field(ge=0)] = 160
+    long_steps: Annotated[int, Field(ge=0)] = 140
     """... that follow, on sequences as long as an episode."""
     length: Count = 48
     """Tokens that are said twice in a copying sequence."""
@@ -142,7 +142,7 @@ class SftParams(OptimizerParams):
     """Stage `sft`: supervised fine-tuning on reviewed episodes."""
 
     seed: int = 19
-    steps: Count = 960
+    steps: Count = 880
     """Optimizer steps."""
     batch_size: Count = 4
     """Episodes per optimizer step."""
