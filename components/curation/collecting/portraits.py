@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PIL import Image
 
@@ -10,9 +11,12 @@ from components.records.image_bank import ImageBank
 from components.records.web import SiteKind
 from components.world.store import read_pages, read_pictures
 
+if TYPE_CHECKING:
+    from components.tools.vision import Look
+
 
 class Portraits:
-    """The portraits on profile pages; they are opened when the first face is to be told.
+    """The portraits on profile pages; they are looked at when the first face is to be told.
 
     Args:
         web: folder of the closed world's web.
@@ -26,17 +30,21 @@ class Portraits:
         """Names of everybody who is recognised in a picture."""
         from components.tools import vision
 
-        seen = (name for name, portrait in self._known if vision.compare_faces(image, portrait).verdict == "same")
-        return frozenset(seen)
+        seen = vision.look(image)
+        return frozenset(
+            name for name, portrait in self._known if vision.compare_faces(seen, portrait).verdict == "same"
+        )
 
     @cached_property
-    def _known(self) -> list[tuple[str, Image.Image]]:
-        return list(self._opened())
+    def _known(self) -> list[tuple[str, "Look"]]:
+        return list(self._looked_at())
 
-    def _opened(self) -> Iterator[tuple[str, Image.Image]]:
+    def _looked_at(self) -> Iterator[tuple[str, "Look"]]:
+        from components.tools import vision
+
         bank = ImageBank(self._web)
         profiles = {page.url for page in read_pages(self._web) if page.kind is SiteKind.PROFILE}
         for picture in read_pictures(self._web):
             if picture.page_url in profiles:
                 # A caption begins with the name: "Mara Venn, official portrait".
-                yield picture.title.partition(",")[0], bank.open(picture.sha256)
+                yield picture.title.partition(",")[0], vision.look(bank.open(picture.sha256))
