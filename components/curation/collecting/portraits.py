@@ -5,8 +5,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PIL import Image
-
 from components.records.image_bank import ImageBank
 from components.records.web import SiteKind
 from components.world.store import read_pages, read_pictures
@@ -26,11 +24,10 @@ class Portraits:
     def __init__(self, web: Path) -> None:
         self._web = web
 
-    def told(self, image: Image.Image) -> frozenset[str]:
-        """Names of everybody who is recognised in a picture."""
+    def told(self, seen: "Look") -> frozenset[str]:
+        """Names of everybody who is recognised by a look at a picture."""
         from components.tools import vision
 
-        seen = vision.look(image)
         return frozenset(
             name for name, portrait in self._known if vision.compare_faces(seen, portrait).verdict == "same"
         )

@@ -29,6 +29,7 @@ from components.policies.reading import (
 from components.progress import track
 from components.records.case import Attribute, Check
 from components.records.image_bank import ImageBank
+from components.tools import vision
 from components.tools.services import open_services
 from components.tools.source_policy import SourcePolicy
 
@@ -131,7 +132,7 @@ class _Recovery:
 
     def _stranger(self, documented: Iterable[str]) -> str:
         """The one person who is in the picture and not in the record; empty when it is nobody known, or several."""
-        others = self._portraits.told(self._bank.open(self._post.sha256)) - set(documented)
+        others = self._portraits.told(vision.look(self._bank.open(self._post.sha256))) - set(documented)
         return next(iter(others)) if len(others) == 1 else ""
 
     async def _look_at_scene(self, record: _Record) -> None:
