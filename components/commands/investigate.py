@@ -48,7 +48,7 @@ def investigate(
 
 def _kept(episode: "Episode", params: "Params", paths: "Paths") -> dict[str, str]:
     """Write the investigation's page, and its trace where the checkout has MLflow records; says where they are."""
-    from components.config.settings import Settings
+    from components.config.settings import load_settings
     from components.evaluation.investigation_page import write_investigation
     from components.rollout.investigate import investigation_bank
     from components.tracking.store import find_store
@@ -57,5 +57,5 @@ def _kept(episode: "Episode", params: "Params", paths: "Paths") -> dict[str, str
     bank = investigation_bank(paths)
     page = paths.investigations / f"{episode.case.case_id}-{episode.policy}.html"
     kept = {"page": str(write_investigation(page, episode, bank))}
-    store = find_store(paths, params.tracking.experiment, Settings())
+    store = find_store(paths, params.tracking.experiment, load_settings())
     return kept | ({"MLflow": log_investigation(store, episode, bank)} if store else {})

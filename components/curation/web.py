@@ -4,6 +4,8 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+from PIL import Image
+
 from components.config.schema import WorldParams
 from components.progress import track
 from components.records.image_writer import ImageWriter, new_shards
@@ -45,36 +47,29 @@ def _pictures(facts: Facts, params: WorldParams, bank: ImageWriter) -> Iterator[
         yield _portrait(person, facts.seed, bank)
     for event in facts.photographed:
         assert event.photo_url is not None
-        data = encode_png(draw_scene(official_scene(event, facts, params)))
-        yield WebPicture(
-            image_url=event.photo_url,
-            page_url=event.official_url,
-            title=f"{event.title} {event.year}, official photograph",
-            sha256=bank.put(data),
-            width=params.picture_width,
-            height=params.picture_height,
-        )
+        title = f"{event.title} {event.year}, official photograph"
+        scene = official_scene(event, facts, params)
+        yield _shown(event.photo_url, event.official_url, title, draw_scene(scene), bank)
     for post in facts.circulating:
-        data = encode_png(draw_scene(circulating_picture(post, facts, params)[1]))
-        yield WebPicture(
-            image_url=post.image_url,
-            page_url=post.post_url,
-            title=f"Picture of {facts.event[post.event_id].title}",
-            sha256=bank.put(data),
-            width=params.picture_width,
-            height=params.picture_height,
-        )
+        title = f"Picture of {facts.event[post.event_id].title}"
+        _, scene = circulating_picture(post, facts, params)
+        yield _shown(post.image_url, post.post_url, title, draw_scene(scene), bank)
 
 
 def _portrait(person: Person, seed: int, bank: ImageWriter) -> WebPicture:
     rng = random.Random(f"portrait-{seed}-{person.person_id}")
     style = rng.choice(STYLES_BY_SPLIT[person.split])
-    data = encode_png(draw_portrait(person.face, style, rng.randrange(2**31), _PORTRAIT_SIDE))
+    image = draw_portrait(person.face, style, rng.randrange(2**31), _PORTRAIT_SIDE)
+    return _shown(person.portrait_url, person.profile_url, f"{person.name}, official portrait", image, bank)
+
+
+def _shown(image_url: str, page_url: str, title: str, image: Image.Image, bank: ImageWriter) -> WebPicture:
+    """A picture on a page."""
     return WebPicture(
-        image_url=person.portrait_url,
-        page_url=person.profile_url,
-        title=f"{person.name}, official portrait",
-        sha256=bank.put(data),
-        width=_PORTRAIT_SIDE,
-        height=_PORTRAIT_SIDE,
+        image_url=image_url,
+        page_url=page_url,
+        title=title,
+        sha256=bank.put(encode_png(image)),
+        width=image.width,
+        height=image.height,
     )

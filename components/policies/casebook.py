@@ -1,11 +1,11 @@
 """What an investigation has established so far: what the picture shows, what the record says, and how they compare."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from components.policies.reading import (
+    OTHER_EDITION,
     Call,
     Documented,
     Printed,
@@ -26,8 +26,6 @@ from components.records.marks import marked
 _READINGS = ("ocr_with_position", "crop_and_inspect")
 _POST = "@"
 """What titles of posts begin with; anybody can post anything, so posts are left alone."""
-_OTHER_EDITION = 2
-"""A record that contradicts the picture in so many details is of another edition."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ class Casebook:
 
     def is_of_event(self, call: Call, page: Documented) -> bool:
         """Whether a page does not contradict the picture in several details."""
-        return sum(finding.differs for finding in self.compared(call, page)) < _OTHER_EDITION
+        return sum(finding.differs for finding in self.compared(call, page)) < OTHER_EDITION
 
     @cached_property
     def unopened(self) -> list[Row]:
@@ -255,4 +253,4 @@ def _finding(attribute: Attribute, pictured: str, documented: str, source: Call,
 
 def argument_of(call: Call) -> str:
     """The one argument of a call; empty for a call without."""
-    return str(next(iter(json.loads(call.arguments).values()), ""))
+    return next(iter(call.arguments_dict.values()), "")

@@ -36,6 +36,10 @@ _THINGS = re.compile(r"\b(\d+) ([a-z]+)")
 _PICTURE = re.compile(r"^picture: (\S+)$", re.MULTILINE)
 
 
+OTHER_EDITION = 2
+"""A record that contradicts the picture in so many details is of another edition."""
+
+
 class Call(NamedTuple):
     """One executed or refused call of an investigation, and what came back."""
 

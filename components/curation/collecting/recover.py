@@ -16,6 +16,7 @@ from components.curation.curator.proposal import Statement, Topic
 from components.curation.curator.statements import statements_of
 from components.curation.screen import Reason
 from components.policies.reading import (
+    OTHER_EDITION,
     Row,
     is_edition,
     read_count,
@@ -32,9 +33,6 @@ from components.records.image_bank import ImageBank
 from components.tools import vision
 from components.tools.services import open_services
 from components.tools.source_policy import SourcePolicy
-
-_OTHER_EDITION = 2
-"""A record that contradicts the picture in so many details is of another edition."""
 
 
 def recover_sources(posts: Sequence[Post], params: Params, paths: Paths) -> list[Found | Reason]:
@@ -162,7 +160,7 @@ class _Recovery:
         """The first page that is not another edition's."""
         for row in rows:
             record = await self._record(row)
-            if record and sum(not check.holds for check in self._checks(record)) < _OTHER_EDITION:
+            if record and sum(not check.holds for check in self._checks(record)) < OTHER_EDITION:
                 return record
         return None
 

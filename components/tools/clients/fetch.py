@@ -10,8 +10,8 @@ from typing import Self
 import httpx
 
 from components.tools.clients.addresses import SERVICE, check_url
-from components.tools.clients.errors import OffLimits, Overloaded, ServiceError
-from components.tools.clients.http import ATTEMPTS, check_load, persistently
+from components.tools.clients.errors import OffLimits, ServiceError
+from components.tools.clients.http import ATTEMPTS, attributed, check_load, persistently
 from components.tools.clients.unpack import ACCEPTED, Body
 
 READABLE = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
@@ -104,20 +104,14 @@ class PageFetcher:
         return await persistently(lambda: self._fetch_once(request), ATTEMPTS * self._limits.timeout_s)
 
     async def _fetch_once(self, request: httpx.Request) -> Fetched:
-        try:
+        # A redirect that names no address is a UnicodeError or ValueError.
+        with attributed(SERVICE, f"no page within {self._limits.timeout_s:g} s", UnicodeError, ValueError):
             async with asyncio.timeout(self._limits.timeout_s):
                 response = await self._http.send(request, stream=True)
                 try:
                     return await self._read(response)
                 finally:
                     await response.aclose()
-        except TimeoutError as error:
-            raise ServiceError(SERVICE, f"no page within {self._limits.timeout_s:g} s") from error
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise Overloaded(SERVICE, f"no connection ({type(error).__name__})") from error
-        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, ValueError) as error:
-            # The last two come from redirects that name no address.
-            raise ServiceError(SERVICE, type(error).__name__) from error
 
     async def _read(self, response: httpx.Response) -> Fetched:
         check_load(SERVICE, response)

@@ -8,7 +8,8 @@ repeats in its answer are taken out before anybody reads it.
 import asyncio
 import json as jsonlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -170,22 +171,41 @@ class Requester:
             raise ServiceError(service, f"no answer within {limit:g} s") from error
 
     async def _send_once(self, service: str, request: httpx.Request, redirects: bool) -> Answer:
-        try:
+        with attributed(service, f"no answer within {self._timeout_s:g} s"):
             async with asyncio.timeout(self._timeout_s):
                 response = await self._http.send(request, stream=True, follow_redirects=redirects)
                 try:
                     content = await _read(service, response)
                 finally:
                     await response.aclose()
-        except TimeoutError as error:
-            raise ServiceError(service, f"no answer within {self._timeout_s:g} s") from error
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise Overloaded(service, f"no connection ({type(error).__name__})") from error
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise ServiceError(service, type(error).__name__) from error
         check_load(service, response)
         check_access(service, response)
         return Answer(service, response.status_code, str(response.url), without_secrets(content, self._secrets))
+
+
+@contextmanager
+def attributed(service: str, late: str, *unreadable: type[Exception]) -> Iterator[None]:
+    """Blame a service for what goes wrong with its connection inside the block.
+
+    Args:
+        service: whom.
+        late: what to say when time ran out.
+        unreadable: what else is the service's fault, besides httpx's errors.
+
+    Raises:
+        Overloaded: there was no connection, so nothing was carried out.
+        ServiceError: anything else.
+
+    """
+    broken: tuple[type[Exception], ...] = (httpx.HTTPError, httpx.InvalidURL, *unreadable)
+    try:
+        yield
+    except TimeoutError as error:
+        raise ServiceError(service, late) from error
+    except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+        raise Overloaded(service, f"no connection ({type(error).__name__})") from error
+    except broken as error:
+        raise ServiceError(service, type(error).__name__) from error
 
 
 async def persistently(attempt: Callable[[], Awaitable[T]], limit: float) -> T:

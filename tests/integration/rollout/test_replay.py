@@ -1,13 +1,9 @@
 """A rollout that was recorded gives the same episodes when the recording answers."""
 
 import json
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
-import uvicorn
+from app_server import on_a_port
 
 from components.config.paths import Paths
 from components.config.schema import EpisodeParams, Params, ToolParams
@@ -16,22 +12,6 @@ from components.records.shards import read_episodes
 from components.rollout.teacher import collect_teacher
 from components.tools.recording import DATABASE, read_seal
 from components.world.serve import world_app
-
-
-@contextmanager
-def served(params: Params, paths: Paths) -> Iterator[str]:
-    """The checkout's world on a port."""
-    config = uvicorn.Config(world_app(params, paths.web, paths.cache), port=0, log_level="warning")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    deadline = time.monotonic() + 60
-    while not server.started:
-        assert time.monotonic() < deadline, "the server does not start"
-        time.sleep(0.02)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(timeout=60)
 
 
 def through(params: Params, transport: str) -> Params:
@@ -56,7 +36,7 @@ def test_a_recorded_rollout_is_replayed_to_the_byte(
     params: Params, paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = told(through(params, "world"), paths)
-    with served(params, paths) as address:
+    with on_a_port(world_app(params, paths.web, paths.cache)) as address:
         monkeypatch.setenv("EVIFLOW_WORLD_URL", address)
         recorded = told(through(params, "record"), paths)
     replayed = told(through(params, "replay"), paths)

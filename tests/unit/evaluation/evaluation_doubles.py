@@ -1,6 +1,9 @@
 """Small gold records and episodes, written out by hand."""
 
+import io
 import json
+
+from PIL import Image
 
 from components.records.case import Attribute, Case, Check, ErrorType, Evidence, Gold, Verdict
 from components.records.episode import (
@@ -14,6 +17,7 @@ from components.records.episode import (
     ToolCall,
     Turn,
 )
+from components.records.image_bank import ImageBank, asset_path
 
 OFFICIAL = "https://harvest-gala.example/2031"
 PHOTO = "https://harvest-gala.example/2031.png"
@@ -144,3 +148,14 @@ def good_episode(altered: str | None = None, case_id: str = "c1", **options: obj
 
 def _step(index: int, kind: StepKind, **fields: object) -> Step:
     return Step(index=index, kind=kind, turn=Turn(text="turn"), **fields)  # type: ignore[arg-type]
+
+
+def picture(bank: ImageBank, colour: tuple[int, int, int]) -> str:
+    buffer = io.BytesIO()
+    Image.new("RGB", (320, 240), colour).save(buffer, format="PNG")
+    return bank.put(buffer.getvalue())
+
+
+def with_picture(episode: Episode, digest: str) -> Episode:
+    case = Case(case_id=episode.case.case_id, image_path=asset_path(digest), image_sha256=digest)
+    return episode.model_copy(update={"case": case})

@@ -1,8 +1,7 @@
 from pathlib import Path
 
 import pytest
-from evaluation_doubles import good_episode, make_episode, observe, seen_in
-from test_report import picture, with_picture
+from evaluation_doubles import good_episode, make_episode, observe, picture, seen_in, with_picture
 
 from components.evaluation.investigation_page import write_investigation
 from components.records.case import Verdict

@@ -1,19 +1,17 @@
-import io
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from evaluation_doubles import good_episode, make_episode, make_gold, observe, seen_in
-from PIL import Image
+from evaluation_doubles import good_episode, make_episode, make_gold, observe, picture, seen_in, with_picture
 
 from components.config.schema import EvaluationParams
 from components.evaluation.report import write_report
 from components.evaluation.rules_judge import judge
 from components.evaluation.summary import MetricsFile, compare, summarise
-from components.records.case import Case, Verdict
+from components.records.case import Verdict
 from components.records.episode import Episode, FailureClass, Report
-from components.records.image_bank import ImageBank, asset_path
+from components.records.image_bank import ImageBank
 
 PARAMS = EvaluationParams(bootstrap_samples=100)
 GOLD = {
@@ -24,12 +22,6 @@ GOLD = {
     "c5": make_gold("venue", "c5"),
 }
 TITLES = {"untrained_agent": "Untrained agent", "sft": "SFT agent"}
-
-
-def picture(bank: ImageBank, colour: tuple[int, int, int]) -> str:
-    buffer = io.BytesIO()
-    Image.new("RGB", (320, 240), colour).save(buffer, format="PNG")
-    return bank.put(buffer.getvalue())
 
 
 def episodes(bank: ImageBank) -> list[Episode]:
@@ -46,11 +38,6 @@ def episodes(bank: ImageBank) -> list[Episode]:
         make_episode(seen_in("host"), None, case_id="c4"),
     ]
     return [with_picture(episode, picture(bank, (number, 80, 120))) for number, episode in enumerate(found)]
-
-
-def with_picture(episode: Episode, digest: str) -> Episode:
-    case = Case(case_id=episode.case.case_id, image_path=asset_path(digest), image_sha256=digest)
-    return episode.model_copy(update={"case": case})
 
 
 @pytest.fixture

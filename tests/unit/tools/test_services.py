@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
+from app_server import on_a_port
 
 from components.agent.loop import Investigation
 from components.config.paths import Paths
@@ -156,18 +156,8 @@ def test_an_unknown_tool_has_no_schema() -> None:
 @pytest.fixture
 def served(web: Web) -> Iterator[str]:
     """The world on a port of this machine."""
-    config = uvicorn.Config(WorldApp(web, lambda _: []), host="127.0.0.1", port=0, log_level="warning")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    deadline = time.monotonic() + 20
-    while not server.started:
-        assert time.monotonic() < deadline, "the server does not start"
-        time.sleep(0.02)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(timeout=20)
+    with on_a_port(WorldApp(web, lambda _: [])) as address:
+        yield address
 
 
 def test_the_same_clients_reach_the_world_on_a_port(served: str, web: Web, picture: bytes, bank: ImageBank) -> None:

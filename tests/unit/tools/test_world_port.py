@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
-import uvicorn
+from app_server import on_a_port
 from object_server import free_ports
 from PIL import Image
 
@@ -37,17 +36,8 @@ GALA = "https://harvest-gala.example/2031"
 @pytest.fixture
 def address(web: Web) -> Iterator[str]:
     line = SimpleNamespace(text="Rowan Hall", box=(20, 205, 110, 217), confidence=0.9)
-    config = uvicorn.Config(WorldApp(web, lambda _: [line]), host="127.0.0.1", port=0, log_level="warning")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    deadline = time.monotonic() + 20
-    while not server.started:
-        assert time.monotonic() < deadline, "the server does not start"
-        time.sleep(0.02)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(timeout=20)
+    with on_a_port(WorldApp(web, lambda _: [line])) as address:
+        yield address
 
 
 def test_the_root_says_where_everything_is(address: str) -> None:
