@@ -1,7 +1,7 @@
 """How far the scores depend on chance: student, drills and fine-tuning repeated with other seeds, on the same data.
 
 Run it after `make demo`, on a checkout without changes of your own. Each repetition works in a clone under
-`.eviflow/seeds`, takes about seven minutes on two cores, and is not repeated where it is finished for this commit.
+`.eviflow/seeds`, takes seven to ten minutes on two cores, and is not repeated where it is finished for this commit.
 
 .venv/bin/python benchmarks/seeds.py 1 2
 """
