@@ -5,13 +5,10 @@ picture without knowing others is said here, and the picture is drawn once. What
 where a killed run finds it again.
 """
 
-import os
-import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
-from multiprocessing import get_context, parent_process
 from typing import NamedTuple
 
 from components.config.paths import Paths
@@ -21,6 +18,7 @@ from components.curation.references import References
 from components.curation.render import Candidate, as_posted, render
 from components.curation.screen import View, Viewer
 from components.records.image_bank import ImageBank
+from components.storage.workers import open_workers
 from components.tools.ocr import OcrEngine
 from components.world.entities import Circulating, Facts
 
@@ -96,15 +94,6 @@ class Artist:
 def _start(artist: Artist) -> None:
     global _artist
     _artist = artist
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that started it has died, however it died; else it would wait for work forever."""
-    parent = parent_process()
-    assert parent is not None, "only a process of the pool comes here"
-    parent.join()
-    os._exit(1)
 
 
 def _draw(plan: CasePlan) -> list[Drawn]:
@@ -142,5 +131,4 @@ def viewing_ahead(posted: Sequence[Posted], facts: Facts, params: Params, paths:
 def _artists(facts: Facts, params: Params, paths: Paths) -> ProcessPoolExecutor:
     """Processes that draw and look, one for each thread of recognition."""
     alone = params.model_copy(update={"tools": params.tools.model_copy(update={"ocr_threads": 1})})
-    start = (Artist(facts, alone, paths),)
-    return ProcessPoolExecutor(params.tools.ocr_threads, get_context("spawn"), initializer=_start, initargs=start)
+    return open_workers(params.tools.ocr_threads, _start, Artist(facts, alone, paths))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from components.config.paths import Paths
 from components.config.schema import Params
 from components.curation.collecting.find import Found, Post, posts_on
-from components.curation.collecting.recover import recover_sources
+from components.curation.collecting.sources import recover_sources
 from components.curation.evidence import topic_of
 from components.curation.plan import CasePlan
 from components.curation.readahead import Posted, viewing_ahead

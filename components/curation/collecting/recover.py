@@ -1,14 +1,11 @@
 """Recovering the source of a posted picture: which event it claims to show, and what of it the record bears out.
 
-The agent works with an investigator's tools and limits. Every post is kept from it, so that none vouches for another.
+The agent works with an investigator's tools and limits.
 """
 
-import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from components.config.paths import Paths
-from components.config.schema import Params
 from components.curation.collecting.find import Found, Post
 from components.curation.collecting.portraits import Portraits
 from components.curation.curator.desk import Desk
@@ -27,35 +24,9 @@ from components.policies.reading import (
     read_rows,
     year_of,
 )
-from components.progress import track
 from components.records.case import Attribute, Check
 from components.records.image_bank import ImageBank
 from components.tools import vision
-from components.tools.services import open_services
-from components.tools.source_policy import SourcePolicy
-
-
-def recover_sources(posts: Sequence[Post], params: Params, paths: Paths) -> list[Found | Reason]:
-    """Investigate every posted picture, in order.
-
-    Raises:
-        EviflowError: the world is not built.
-
-    """
-    bank, portraits = ImageBank(paths.web), Portraits(paths.web)
-    policy = SourcePolicy(excluded=frozenset(url for post in posts for url in (post.page_url, post.image_url)))
-
-    async def run() -> list[Found | Reason]:
-        bank_of_tools = ImageBank(paths.work / "curator")
-        async with open_services(params.on_world(), paths, bank_of_tools, policy=policy) as services:
-            found = []
-            for post in track(posts, "recovering sources", len(posts), "posts"):
-                image = bank.read(post.sha256)
-                desk = Desk(services, "post", params.agent.action_budget, image)
-                found.append(await _Recovery(post, desk, portraits, bank).run())
-            return found
-
-    return asyncio.run(run())
 
 
 class _Record(NamedTuple):
@@ -72,8 +43,16 @@ class _Record(NamedTuple):
         return self.stated[attribute].value if attribute in self.stated else ""
 
 
-class _Recovery:
-    """One picture on one desk."""
+class Recovery:
+    """One picture on one desk.
+
+    Args:
+        post: the picture as it was posted.
+        desk: has the tools.
+        portraits: whom a face may belong to.
+        bank: has the picture.
+
+    """
 
     def __init__(self, post: Post, desk: Desk, portraits: Portraits, bank: ImageBank) -> None:
         self._post = post

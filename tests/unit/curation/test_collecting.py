@@ -11,7 +11,7 @@ from components.curation.build import build_world
 from components.curation.collecting.collect import Collection, collect
 from components.curation.collecting.find import Found, posts_on
 from components.curation.collecting.portraits import Portraits
-from components.curation.collecting.recover import recover_sources
+from components.curation.collecting.sources import recover_sources
 from components.curation.evidence import topic_of, topics_of
 from components.curation.prepare import prepare
 from components.curation.references import References
