@@ -65,6 +65,7 @@ def test_what_the_policy_is_shown(tmp_path: Path) -> None:
     assert seen[7].token_ids == (7, 8, 9)
 
 
+@pytest.mark.incident("CX-1")
 def test_no_text_and_no_picture_is_shown_twice(tmp_path: Path) -> None:
     """A long investigation grows by what is new, and by nothing else."""
     running = investigation(tmp_path, tools=(Look(),))
@@ -79,6 +80,7 @@ def test_no_text_and_no_picture_is_shown_twice(tmp_path: Path) -> None:
     assert sum(message.role == "system" for message in seen) == 1
 
 
+@pytest.mark.incident("CX-2")
 def test_the_cases_own_picture_is_not_attached_again(tmp_path: Path) -> None:
     class Mirror(Look):
         async def run(self, arguments: NoArguments, state: CaseState) -> ToolResult:
@@ -105,6 +107,7 @@ def test_the_control_packet_says_what_may_be_cited_what_is_used_and_what_is_left
     ]
 
 
+@pytest.mark.incident("CX-1")
 def test_the_request_grows_by_the_same_with_every_turn(tmp_path: Path) -> None:
     running = investigation(tmp_path, tools=(Look(),), control=True)
     sizes = []

@@ -102,6 +102,7 @@ def test_a_thinking_template_drops_the_thoughts_before_the_last_picture_and_keep
         assert texts == [f"{turn}<|im_end|>" for turn in (LOOK, CALL, REPORT)]
 
 
+@pytest.mark.incident("PT-10")
 def test_a_turns_prompt_is_a_prefix_of_the_row_in_which_it_stands_whole(served, episode):
     for last in (4, 7):
         row = served.encode(episode[: last + 1], TOOLS, prompt=False)
@@ -112,6 +113,7 @@ def test_a_turns_prompt_is_a_prefix_of_the_row_in_which_it_stands_whole(served, 
             assert row.token_ids[:start] == served.encode(episode[:position], TOOLS, prompt=True).token_ids
 
 
+@pytest.mark.incident("PT-2")
 def test_pictures_of_every_role_have_as_many_placeholders_as_features(served, episode, bank):
     shown = replace(episode[3], images=(bank.put(picture("green")),))
     for messages in (episode, (*episode[:3], shown, *episode[4:])):
@@ -121,6 +123,7 @@ def test_pictures_of_every_role_have_as_many_placeholders_as_features(served, ep
         assert row.token_ids.count(served.image_id) == sum(map(served.image_tokens, pictures))
 
 
+@pytest.mark.incident("PT-9")
 def test_sampled_ids_are_used_as_they_are_where_their_text_would_encode_differently(served, episode):
     text = CALL.removeprefix("<think>\n") if served.tokenizer.is_thinking else CALL
     thought, closing, rest = text.partition("\n</think>\n\n")

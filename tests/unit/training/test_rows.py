@@ -35,6 +35,7 @@ def table(text: str, encoder: ChatEncoder) -> list[tuple[str, float]]:
     return list(zip(map(encoder.tokenizer.decode, ids), turn_weights(ids, encoder, PARAMS), strict=True))
 
 
+@pytest.mark.incident("TR-1")
 def test_calls_and_report_weigh_two_with_tags_and_stop_token_reasoning_one(encoder):
     for text, tag in ((CALL, "<tool_call>"), (REPORT, "<answer>")):
         rows = table(text, encoder)
@@ -62,6 +63,7 @@ def episode_of(*steps: Step) -> Episode:
     )  # fmt: skip
 
 
+@pytest.mark.incident("PT-13")
 def test_only_what_the_policy_wrote_and_review_admitted_is_learned(encoder):
     episode = episode_of(step(0, CALL, masked=True), step(1, CALL), step(2, REPORT))
     messages = [
@@ -81,6 +83,7 @@ def test_only_what_the_policy_wrote_and_review_admitted_is_learned(encoder):
     assert sum(weight > 0 for weight in row.weights) == supervised
 
 
+@pytest.mark.incident("PT-10")
 def test_where_a_template_drops_earlier_thoughts_each_turn_is_learned_once_upon_what_its_policy_read(encoder, tmp_path):
     encoder.tokenizer.chat_template = files("trl").joinpath("chat_templates/qwen3_5_think.jinja").read_text("utf-8")
     buffer = io.BytesIO()
