@@ -31,6 +31,8 @@ class LocalPolicy:
 
     """
 
+    quick = False
+
     def __init__(
         self, folder: Path, bank: ImageBank, *, name: str, max_new_tokens: int, max_length: int, batch_size: int = 32
     ) -> None:
