@@ -37,9 +37,8 @@ def main() -> None:
     same = sum(_said(one) == _said(other) for one, other in zip(engine, loop, strict=False))
     print(f"engine: {len(engine)} episodes, {60 * len(engine) / fast:.1f} a minute")
     print(f"loop:   {len(loop)} episodes, {60 * len(loop) / slow:.1f} a minute")
-    print(
-        f"ratio {len(engine) / fast * slow / len(loop):.1f}; {same} of {len(loop)} episodes are the same, token by token"
-    )
+    ratio = len(engine) / fast * slow / len(loop)
+    print(f"ratio {ratio:.1f}; {same} of {len(loop)} episodes are the same, token by token")
 
 
 def _timed(
