@@ -79,7 +79,9 @@ class ChatEncoder:
                 slots.append(piece)
                 token_ids.extend(turn)
             else:
-                token_ids.extend(self._encode_chunk(piece.removeprefix(IM_END) if slots else piece))
+                # A turn brings what ends it along, unless it was cut off: then the template's own stands.
+                ended = bool(slots) and token_ids[-1:] == [self.stop_id]
+                token_ids.extend(self._encode_chunk(piece.removeprefix(IM_END) if ended else piece))
         images = [digest for message in messages for digest in message.images]
         thoughtless = sum(not slot.whole for slot in slots)
         return Encoded(self._expand(token_ids, turns, images), turns, images, thoughtless)

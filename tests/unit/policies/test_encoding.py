@@ -80,3 +80,11 @@ def test_text_from_outside_cannot_form_a_structure_token(encoder, messages):
     plain = encoder.encode((*messages[:3], Message("tool", "o1\nx", observation_id="o1")), TOOLS, prompt=False)
     for token in (encoder.stop_id, encoder.image_id):
         assert row.token_ids.count(token) == plain.token_ids.count(token)
+
+
+def test_a_turn_that_was_cut_off_is_ended_by_the_template(encoder, tokenizer, messages):
+    cut = replace(messages[2], token_ids=tuple(tokenizer.encode(CALL)[:5]))
+    row = encoder.encode((*messages[:2], cut, *messages[3:]), TOOLS, prompt=False)
+    start, end = row.turns[0]
+    assert tuple(row.token_ids[start:end]) == cut.token_ids
+    assert row.token_ids[end] == encoder.stop_id
