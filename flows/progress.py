@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
@@ -48,7 +48,8 @@ def _follow(stage: str, file: Path, ended: threading.Event) -> None:
         if told and told != shown:
             percent = 100 * told["done"] / max(told["total"], 1)
             if artifact is None:
-                artifact = create_progress_artifact(percent, f"{stage}-progress", told["text"])
+                # Typed for callers in an event loop as well, who would have to await it.
+                artifact = cast(UUID, create_progress_artifact(percent, f"{stage}-progress", told["text"]))
             else:
                 update_progress_artifact(artifact, percent, told["text"])
             shown = told
