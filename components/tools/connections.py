@@ -11,7 +11,7 @@ from components.config.schema import Params
 from components.config.settings import ServiceSettings, load_service_settings
 from components.errors import PreflightError
 from components.tools.recording import recorded, replayed
-from components.tools.transports import NetworkTransport, PortTransport, RecordTransport, ReplayTransport
+from components.tools.transports import NetworkTransport, PortTransport, RecordTransport, ReplayTransport, Sent
 
 
 class Connection(NamedTuple):
@@ -36,7 +36,8 @@ def connected(params: Params, paths: Paths, world: str | None = None) -> Iterato
     tools = params.tools
     folder = paths.root / tools.recording
     if tools.transport == "world":
-        yield Connection(PortTransport(world) if world else world_transport(params, paths), None, [])
+        inner = PortTransport(world) if world else world_transport(params, paths)
+        yield Connection(Sent(inner, billed=False), None, [])
     elif tools.transport == "replay":
         with replayed(folder) as recording:
             yield Connection(ReplayTransport(recording), None, [])
@@ -60,10 +61,10 @@ def _vendors(paths: Paths, world: str | None) -> Connection:
     settings = load_service_settings(paths.root)
     address = world or settings.world_url
     if address:
-        return Connection(PortTransport(address), None, [])
+        return Connection(Sent(PortTransport(address), billed=False), None, [])
     if settings.missing:
         raise PreflightError(
             f"{', '.join(settings.missing)} must be set, in the environment or in {paths.root / '.env'}; "
             "`eviflow doctor` tells what works"
         )
-    return Connection(NetworkTransport(), settings, list(settings.secrets))
+    return Connection(Sent(NetworkTransport(), billed=True), settings, list(settings.secrets))

@@ -12,8 +12,10 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
+from components.records.usage import Meter
 from components.tools.clients.errors import Overloaded, Rejected, ServiceError
 from components.tools.clients.http import Answer, Requester
+from components.tools.metering import Tariff
 
 BASE = "https://aip.baidubce.com"
 TOKEN_PATH = "/oauth/2.0/token"
@@ -97,6 +99,7 @@ class BaiduOcrClient:
         self._credentials = {"grant_type": "client_credentials", "client_id": key, "client_secret": secret}
         self._base = base.rstrip("/")
         self._path = f"/rest/2.0/ocr/v1/{model}"
+        self._tariff = Tariff(Meter.BAIDU_GENERAL if model == "general" else Meter.BAIDU_ACCURATE, 1)
         self._token: str | None = None
         self._expires = 0.0
         self._refreshing = asyncio.Lock()
@@ -135,6 +138,7 @@ class BaiduOcrClient:
             content=_form(picture),
             check=_check,
             known_as=f"{BASE}{self._path}",
+            tariff=self._tariff,
         )
 
     async def _access_token(self, stale: str | None = None) -> str:
