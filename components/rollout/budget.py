@@ -55,7 +55,7 @@ class Budget:
         limits = [f"budget.{self._stage}_usd is {self._limit.usd:g}"] if self._limit.usd is not None else []
         limits += [f"budget.{self._stage}_calls is {self._limit.calls}"] if self._limit.calls is not None else []
         return BudgetReached(
-            f"stage `{self._stage}` has spent its budget, {spent} ({', '.join(limits)}), with {finished} of {total} "
+            f"the budget of `{self._stage}` is spent, {spent} ({', '.join(limits)}), with {finished} of {total} "
             "episodes finished and kept; raise it in params.yaml and run the same command again to go on"
         )
 

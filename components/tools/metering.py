@@ -28,7 +28,7 @@ class Tariff:
     read: "Callable[[Answer], int | None] | None" = None
     """Units of an answer that says so itself, else None."""
     shared: bool = False
-    """Whether calls may share a request; then each of them counts it by itself, with `counted`."""
+    """Whether calls may share a request, or one may take several; then each counts it by itself, with `counted`."""
 
     def units(self, answer: "Answer") -> int:
         """What an answer that is none of failure is billed with."""

@@ -115,6 +115,18 @@ def test_each_attempt_that_was_sent_is_charged_and_a_refusal_is_free(vendors: Ve
     assert vendors.asked == ["/search"] * 3
 
 
+def test_a_token_that_has_run_out_is_no_second_call(vendors: Vendors) -> None:
+    async def twice(requester: Requester, url: str) -> object:
+        ocr = BaiduOcrClient(requester, "k", "s", url)
+        await ocr.read(PICTURE)
+        vendors.good_token = "24.other"
+        return await ocr.read(PICTURE)
+
+    used, book = ask(twice, vendors.url)
+    assert used == {"baidu general pictures": (2, 2)}
+    assert book.sent == {"baidu general pictures": (3, 2)}
+
+
 @pytest.mark.parametrize(("fault", "units"), [("hangs", 1), ("half", 1), ("no json", 0), ("401", 0), ("moved", 0)])
 def test_an_answer_that_never_came_may_have_been_billed(vendors: Vendors, fault: str, units: int) -> None:
     vendors.faults["serper"] = COMMON[fault]
