@@ -1,7 +1,7 @@
 """The command line, `eviflow` or `python -m components.cli`.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 refused before starting, 4 done, but some rows were
-refused.
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 refused before starting, 4 done in part: some rows were
+refused, or a budget is spent.
 """
 
 import sys

@@ -17,3 +17,17 @@ class PreflightError(EviflowError):
     """The work cannot start here: something it needs is held or missing (exit code 3)."""
 
     exit_code = 3
+
+
+class BudgetReached(EviflowError):
+    """A stage has spent its budget before it was done; what is finished is kept (exit code 4)."""
+
+    exit_code = 4
+
+
+def stage_failure(stage: str, exit_code: int) -> EviflowError:
+    """What to say of a stage whose process has ended with `exit_code`, having said why itself."""
+    again = "and run the same command again"
+    if exit_code == BudgetReached.exit_code:
+        return BudgetReached(f"stage `{stage}` has spent its budget, see above; raise it {again}")
+    return EviflowError(f"stage `{stage}` failed, see above; mend it {again}")

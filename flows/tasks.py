@@ -19,11 +19,12 @@ from components.config.load import load_params
 from components.config.paths import Paths
 from components.config.schema import Params
 from components.config.settings import load_settings
-from components.errors import EviflowError
+from components.errors import stage_failure
 from components.release.card import write_card
 from components.release.stage import read_report
 from components.storage.dvc import environment, outs, repro
 from components.storage.process import run_group
+from components.tracking.costs import log_costs, teacher_costs
 from components.tracking.datasets import log_datasets
 from components.tracking.reports import report_metrics
 from components.tracking.runs import closing, find_child, log_metrics, open_run, set_tags
@@ -53,6 +54,8 @@ def build_data(stage: str, request: StageRequest) -> StageOutcome:
         log_datasets(store, run_id, made, "made", {})
         metrics = report_metrics(paths, stage, made)
         log_metrics(store, run_id, metrics)
+        if stage == "episodes":
+            metrics |= log_costs(store, run_id, teacher_costs(paths, params.prices), stage)
         set_tags(store, run_id, identity_tags(params, paths))
     outcome = _outcome(stage, run_id, started, outs(paths.root, stage) != before, metrics)
     say(f"{stage}: done in {outcome.seconds:.1f} s{'' if outcome.worked else ', data unchanged'}")
@@ -130,7 +133,7 @@ def _launch(spec: StageSpec, run_id: str, params: Params, paths: Paths) -> Manif
         finished = run_group(argv, paths.root, own | told)
     manifest = current_manifest(spec, params, paths) if finished.returncode == 0 else None
     if manifest is None:
-        raise EviflowError(f"stage `{spec.name}` failed, see above; mend it and run the same command again")
+        raise stage_failure(spec.name, finished.returncode)
     return manifest
 
 

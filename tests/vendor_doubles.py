@@ -63,6 +63,8 @@ class Vendors:
         self.faults: dict[str, Callable[[], Response]] = {}
         """What a vendor does instead of answering."""
         self.asked: list[str] = []
+        self.queries: list[str] = []
+        """What was searched for."""
         self.tokens = 0
         self.good_token = "24.first"
         server.expect_request("/oauth/2.0/token").respond_with_handler(self._token)
@@ -76,6 +78,7 @@ class Vendors:
         return self.faults[vendor]() if vendor in self.faults else None
 
     def _search(self, request: Request) -> Response:
+        self.queries.append(request.get_json().get("q", ""))
         rows = {"images": [PICTURE_ROW]} if request.path == "/images" else {"organic": [PICTURE_ROW]}
         echo = {"searchParameters": request.get_json(), "credits": 1}
         return self._broken("serper", request) or answer({**echo, **rows})

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from components.config.paths import Paths
     from components.config.schema import Params
     from components.records.episode import Episode
+    from components.rollout.spending import Spending
 
 EXAMPLE = """Example:
 
@@ -31,19 +32,27 @@ def investigate(
     from components.config.load import load_params
     from components.rollout.investigate import investigate as run
     from components.rollout.show import StepPrinter
+    from components.rollout.spending import Spending
 
     session: Session = context.obj
     paths = session.paths
     params = load_params(paths.params)
+    spending = Spending(params.prices)
     if as_json:
-        episode = run(image, params, paths, policy)
+        episode = run(image, params, paths, policy, spending=spending)
         typer.echo(episode.model_dump_json(indent=2))
     else:
         printer = StepPrinter()
-        episode = run(image, params, paths, policy, printer.step)
+        episode = run(image, params, paths, policy, printer.step, spending)
         printer.report(episode)
-    for name, place in _kept(episode, params, paths).items():
-        typer.echo(f"{name:<7} {place}", err=as_json)
+    for name, text in (_kept(episode, params, paths) | {"cost": _cost(episode, params, spending)}).items():
+        typer.echo(f"{name:<7} {text}", err=as_json)
+
+
+def _cost(episode: "Episode", params: "Params", spending: "Spending") -> str:
+    from components.rollout.costs import cost_table, in_words
+
+    return in_words(cost_table([episode], spending.spent, params.prices))
 
 
 def _kept(episode: "Episode", params: "Params", paths: "Paths") -> dict[str, str]:

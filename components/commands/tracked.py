@@ -15,9 +15,11 @@ from components.evaluation.stage import CANDIDATE, EvaluationResult, SystemResul
 from components.progress import Progress
 from components.records.image_bank import ImageBank
 from components.records.shards import read_episodes
+from components.rollout.costs import joined
 from components.storage.atomic import read_jsonl
 from components.storage.dvc import Out, outs
 from components.storage.identity import digest_tree
+from components.tracking.costs import log_costs
 from components.tracking.datasets import EVALUATION, TRAINING, log_datasets
 from components.tracking.metrics import MetricStream
 from components.tracking.models import find_model, log_checkpoint
@@ -82,12 +84,14 @@ def _evaluate(spec: StageSpec, params: Params, paths: Paths, store: Store, run_i
         with closing(store, child):
             set_tags(store, child, {"system": name, **identity_tags(params, paths, params.evaluation.seed)})
             log_metrics(store, child, suite_metrics(system), model_id=model_id if name == CANDIDATE else None)
+            log_costs(store, child, result.costs[name], "evaluation")
             log_traces(store, child, _judged(system), bank)
     headline = suite_metrics(result.systems[CANDIDATE])
     log_metrics(store, run_id, headline)
+    cost = log_costs(store, run_id, joined(result.costs.values()), "evaluation")
     for path in (result.metrics_path, result.report_path):
         store.client.log_artifact(run_id, str(path))
-    return headline
+    return headline | cost
 
 
 def suite_metrics(system: SystemResult) -> dict[str, float]:

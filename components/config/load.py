@@ -2,7 +2,7 @@
 
 import difflib
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -87,8 +87,9 @@ def _nearest(wrong: str, keys: list[str]) -> str:
 def _fields(parents: list[str]) -> list[str]:
     model: type[BaseModel] = Params
     for name in parents:
-        annotation = model.model_fields[name].annotation
-        assert isinstance(annotation, type)
-        assert issubclass(annotation, BaseModel)
-        model = annotation
+        annotation = model.model_fields[name].annotation if name in model.model_fields else None
+        # Prices are listed by names of the user's own; what stands below is known by the table's values.
+        annotation = get_args(annotation)[-1] if get_origin(annotation) is dict else annotation
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            model = annotation
     return list(model.model_fields)

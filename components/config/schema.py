@@ -80,6 +80,40 @@ class EpisodeParams(Section):
     """Investigations in flight at once."""
 
 
+class BudgetLimit(Section):
+    """What one stage may spend."""
+
+    usd: Annotated[float, Field(ge=0)] | None
+    calls: Annotated[int, Field(ge=0)] | None
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a limit at all."""
+        return self.usd is not None or self.calls is not None
+
+
+class BudgetParams(Section):
+    """Where a stage stops, to go on when its budget is raised; null for nowhere. No stage depends on it."""
+
+    episodes_usd: Annotated[float, Field(ge=0)] | None = None
+    """US dollars that vendors want, by `prices`; the closed world wants none."""
+    episodes_calls: Annotated[int, Field(ge=0)] | None = None
+    """Requests that are sent to services, repeated ones and the closed world's included."""
+    evaluation_usd: Annotated[float, Field(ge=0)] | None = None
+    """All systems together."""
+    evaluation_calls: Annotated[int, Field(ge=0)] | None = None
+
+    @property
+    def episodes(self) -> BudgetLimit:
+        """Of stage `episodes`."""
+        return BudgetLimit(usd=self.episodes_usd, calls=self.episodes_calls)
+
+    @property
+    def evaluation(self) -> BudgetLimit:
+        """Of stage `evaluate`."""
+        return BudgetLimit(usd=self.evaluation_usd, calls=self.evaluation_calls)
+
+
 class ReviewParams(Section):
     """Stage `review`: which teacher episodes are learned from."""
 
@@ -192,6 +226,7 @@ class Params(Section):
     panel: PanelParams = PanelParams()
     tools: ToolParams = ToolParams()
     prices: PriceParams = PriceParams()
+    budget: BudgetParams = BudgetParams()
     agent: AgentParams = AgentParams()
     episodes: EpisodeParams = EpisodeParams()
     review: ReviewParams = ReviewParams()

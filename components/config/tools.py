@@ -57,6 +57,17 @@ class ToolParams(BaseModel):
         return self
 
 
+class ModelPrice(BaseModel):
+    """US dollars for a million tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input_usd: Price
+    """... that are read, pictures included."""
+    output_usd: Price
+    """... that are written."""
+
+
 class PriceParams(BaseModel):
     """List prices of the services, for estimates; no stage depends on them. What is billed, the vendors say."""
 
@@ -72,3 +83,5 @@ class PriceParams(BaseModel):
     baidu_accurate_usd: Price = 0.004
     upload_usd: Price = 0.00001
     """A picture that is stored, fetched and deleted."""
+    models: dict[str, ModelPrice] = {}
+    """Of language models that are paid for, by the policy's name, which may hold `*`; all others cost nothing."""

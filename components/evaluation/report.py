@@ -17,6 +17,7 @@ from components.evaluation.templating import template_environment, thumbnail
 from components.records.case import Gold
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
+from components.rollout.costs import CostTable
 from components.rollout.step_view import StepView, view_step
 from components.storage.atomic import write_text
 
@@ -62,6 +63,7 @@ def write_report(
     judgments: Sequence[Judgment],
     gold: Mapping[str, Gold],
     bank: ImageBank,
+    costs: Mapping[str, CostTable],
 ) -> Path:
     """Write the report.
 
@@ -74,6 +76,7 @@ def write_report(
         judgments: one for each case of the suite.
         gold: the private records by case id.
         bank: where all pictures are found.
+        costs: what each system's episodes cost, by its name.
 
     """
     html = (
@@ -86,6 +89,7 @@ def write_report(
             headlines=HEADLINES,
             charts=[(title, _bars(numbers, titles, shown, key)) for key, title in HEADLINES],
             cases=_cases(episodes, judgments, gold, bank),
+            costs=costs,
             types=list(next(iter(numbers.systems.values())).breakdown["error_type"]),
             styles=list(next(iter(numbers.systems.values())).breakdown["style"]),
             reasons=sorted({reason for system in numbers.systems.values() for reason in system.reasons}),
@@ -97,6 +101,8 @@ def write_report(
 def _environment() -> jinja2.Environment:
     environment = template_environment("components.evaluation")
     environment.filters["percent"] = lambda share: f"{100 * share:.1f}"
+    environment.filters["usd"] = lambda money: f"{money:.5f}"
+    environment.filters["many"] = lambda number: f"{number:,}"
     environment.filters["signed"] = lambda share: f"{100 * share:+.1f}"
     return environment
 

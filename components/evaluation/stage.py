@@ -14,12 +14,14 @@ from components.evaluation.judgment import Judgment
 from components.evaluation.report import write_report
 from components.evaluation.rules_judge import judge
 from components.evaluation.summary import Bounds, Difference, MetricsFile, compare, summarise
-from components.evaluation.systems import SYSTEMS, PolicyMaker, System, episodes_of, local_policy
+from components.evaluation.systems import SYSTEMS, PolicyMaker, System, episodes_of, local_policy, spent_of
 from components.records.base import Record
 from components.records.case import Gold, Split
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
+from components.records.usage import Spent
 from components.rollout.cases import load_cases
+from components.rollout.costs import CostTable, cost_table
 from components.storage.atomic import write_json, write_jsonl
 from components.storage.identity import digest_file
 
@@ -46,6 +48,8 @@ class EvaluationResult(Record):
     baselines: dict[str, dict[str, float]]
     metrics_path: Path
     report_path: Path
+    costs: dict[str, CostTable]
+    """By system; the content of `costs.json` beside the report."""
 
 
 def evaluate(params: Params, paths: Paths, make_policy: PolicyMaker = local_policy) -> EvaluationResult:
@@ -55,12 +59,13 @@ def evaluate(params: Params, paths: Paths, make_policy: PolicyMaker = local_poli
     stopped. Judging and scoring take seconds and are always done anew.
 
     Raises:
+        BudgetReached: `budget` ended it; what is finished is kept, and a larger budget goes on.
         EviflowError: a policy, the benchmark or its private half is not there.
 
     """
     gold = load_gold(paths, Split.TEST)
     _check_gold(paths, gold)
-    episodes = {system.name: episodes_of(system, params, paths, make_policy) for system in SYSTEMS}
+    episodes, costs = _investigate(params, paths, make_policy)
     judgments = {name: _judge(found, gold) for name, found in episodes.items()}
     numbers = MetricsFile(
         judge=JUDGE,
@@ -78,14 +83,29 @@ def evaluate(params: Params, paths: Paths, make_policy: PolicyMaker = local_poli
     bank = ImageBank(paths.evaluation, also=[paths.benchmark, paths.web])
     titles = {system.name: system.title for system in SYSTEMS}
     report = paths.evaluation / "report.html"
-    write_report(report, numbers, titles, CANDIDATE, episodes[CANDIDATE], judgments[CANDIDATE], gold, bank)
+    write_report(report, numbers, titles, CANDIDATE, episodes[CANDIDATE], judgments[CANDIDATE], gold, bank, costs)
+    write_json(paths.evaluation / "costs.json", {name: item.model_dump(mode="json") for name, item in costs.items()})
     return EvaluationResult(
         systems=results,
         differences=numbers.differences,
         baselines=numbers.baselines,
         metrics_path=write_json(paths.evaluation / "metrics.json", numbers),
         report_path=report,
+        costs=costs,
     )
+
+
+def _investigate(
+    params: Params, paths: Paths, make_policy: PolicyMaker
+) -> tuple[dict[str, list[Episode]], dict[str, CostTable]]:
+    """Every system's episodes and what they cost; all systems share one budget."""
+    episodes, costs, spent = {}, {}, Spent()
+    for system in SYSTEMS:
+        found = episodes_of(system, params, paths, make_policy, before=spent)
+        own = spent_of(system, paths)
+        episodes[system.name], costs[system.name] = found, cost_table(found, own, params.prices)
+        spent += own
+    return episodes, costs
 
 
 def _check_gold(paths: Paths, gold: dict[str, Gold]) -> None:

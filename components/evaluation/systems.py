@@ -13,9 +13,12 @@ from components.records.conversation import Policy
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
 from components.records.shards import read_episodes, write_episodes
+from components.records.usage import Spent
+from components.rollout.budget import Budget
 from components.rollout.cases import load_cases
 from components.rollout.engine import Job
 from components.rollout.run import copy_pictures, roll_out
+from components.rollout.spending import LEDGER, Spending
 from components.rollout.work import recorded_inputs, rollout_key, work_folder
 from components.storage.atomic import write_json
 from components.storage.identity import digest_file
@@ -57,6 +60,8 @@ class Finished(Record):
 
     key: str
     episodes_sha256: str
+    spent: Spent = Spent()
+    """By all attempts at them."""
 
 
 def local_policy(system: System, params: Params, paths: Paths, bank: ImageBank) -> Policy:
@@ -73,10 +78,24 @@ def local_policy(system: System, params: Params, paths: Paths, bank: ImageBank) 
     )
 
 
-def episodes_of(system: System, params: Params, paths: Paths, make_policy: PolicyMaker = local_policy) -> list[Episode]:
+def episodes_of(
+    system: System,
+    params: Params,
+    paths: Paths,
+    make_policy: PolicyMaker = local_policy,
+    before: Spent | None = None,
+) -> list[Episode]:
     """The system's episodes on the test cases, one for each, from disk where nothing they depend on has changed.
 
+    Args:
+        system: whose.
+        params: all settings.
+        paths: the checkout.
+        make_policy: gives the system's policy.
+        before: what systems have spent that share the budget.
+
     Raises:
+        BudgetReached: the budget is spent; what is finished is kept.
         EviflowError: the policy's folder is not there.
 
     """
@@ -84,20 +103,32 @@ def episodes_of(system: System, params: Params, paths: Paths, make_policy: Polic
         stage = "sft" if system.trained else "policy"
         raise EviflowError(f"{paths.root / system.folder} holds no policy; run `eviflow stage {stage}`")
     key, output = _key(system, params, paths), paths.evaluation / f"{system.name}.parquet"
-    marker = paths.evaluation / f"{system.name}.json"
+    marker = _marker(system, paths)
     if marker.exists() and output.exists():
         finished = Finished.model_validate_json(marker.read_text("utf-8"))
-        if finished == Finished(key=key, episodes_sha256=digest_file(output)):
+        if (finished.key, finished.episodes_sha256) == (key, digest_file(output)):
             return read_episodes(output)
     with work_folder(paths, system.name, key) as folder:
-        episodes = _run(system, params, paths, folder, make_policy)
+        spending = Spending(params.prices, folder / LEDGER, before)
+        episodes = _run(system, params, paths, folder, make_policy, spending)
         copy_pictures(episodes, ImageBank(folder), ImageBank(paths.evaluation).put)
         write_episodes(output, episodes)
-        write_json(marker, Finished(key=key, episodes_sha256=digest_file(output)))
+        write_json(marker, Finished(key=key, episodes_sha256=digest_file(output), spent=spending.spent))
     return episodes
 
 
-def _run(system: System, params: Params, paths: Paths, folder: Path, make_policy: PolicyMaker) -> list[Episode]:
+def spent_of(system: System, paths: Paths) -> Spent:
+    """What all attempts at the system's finished episodes have sent."""
+    return Finished.model_validate_json(_marker(system, paths).read_text("utf-8")).spent
+
+
+def _marker(system: System, paths: Paths) -> Path:
+    return paths.evaluation / f"{system.name}.json"
+
+
+def _run(
+    system: System, params: Params, paths: Paths, folder: Path, make_policy: PolicyMaker, spending: Spending
+) -> list[Episode]:
     bank = ImageBank(folder, also=[paths.benchmark, paths.web])
     return roll_out(
         params,
@@ -108,6 +139,7 @@ def _run(system: System, params: Params, paths: Paths, folder: Path, make_policy
         folder=folder,
         concurrency=params.evaluation.concurrency,
         title=system.title,
+        budget=Budget("evaluation", params.budget.evaluation, spending),
     )
 
 

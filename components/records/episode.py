@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from components.records.base import Record
 from components.records.case import Case, Verdict
+from components.records.usage import Usage
 
 
 class FailureClass(StrEnum):
@@ -54,6 +55,13 @@ class Turn(Record):
     finish_reason: str = "stop"
     """`stop` or `length`."""
     prompt_tokens: int = 0
+    completion_tokens: int = 0
+    """As a server counts them that gives no ids; whoever wants the number asks `output_tokens`."""
+
+    @property
+    def output_tokens(self) -> int:
+        """Tokens that the policy wrote, stop token included; none for a policy that has no tokens."""
+        return self.completion_tokens if self.token_ids is None else len(self.token_ids)
 
 
 class Observation(Record):
@@ -75,6 +83,9 @@ class Observation(Record):
     """The page or picture that was opened, if one was."""
     cache_hit: bool = False
     duration_s: float = 0.0
+    usage: tuple[Usage, ...] = ()
+    """What the call takes of services: each request once, however often it had to be sent and whoever answered it, so
+    that a recording gives the same. What was really sent is kept apart, as `Charge`s."""
 
     @property
     def succeeded(self) -> bool:

@@ -20,7 +20,9 @@ from components.records.case import Case
 from components.records.conversation import Conversation, Policy
 from components.records.episode import Episode, Step, StepKind, Termination, Turn
 from components.records.image_bank import ImageBank
+from components.rollout.budget import Budget, unlimited
 from components.rollout.store import EpisodeStore
+from components.tools.metering import Account, charged_to
 from components.tools.toolbox import Toolbox
 
 ATTEMPTS = 2
@@ -58,6 +60,7 @@ async def run_episodes(
     folder: Path,
     concurrency: int,
     title: str = "episodes",
+    budget: Budget | None = None,
 ) -> list[Episode]:
     """Run every job that `folder` does not already hold, and return all episodes in the order of `jobs`.
 
@@ -70,14 +73,16 @@ async def run_episodes(
         folder: ledgers of what is finished. Its name must stand for everything that episodes depend on.
         concurrency: investigations in flight at once.
         title: what the progress bar says.
+        budget: what may be spent, and who keeps account of it; None for no limit and no account.
 
     Raises:
+        BudgetReached: the budget is spent, and episodes are left; those that had begun are finished.
         EviflowError: the policy fails on every conversation of a batch, so that the fault is no investigation's.
 
     """
     if len({job.episode_id(policy.name) for job in jobs}) != len(jobs):
         raise ValueError("two jobs are the same episode; give them different seeds")
-    rollout = _Rollout(policy, services, agent, bank, EpisodeStore(folder))
+    rollout = _Rollout(policy, services, agent, bank, EpisodeStore(folder), budget or unlimited())
     await rollout.run(jobs, concurrency, title)
     return [rollout.finished[job.episode_id(policy.name)] for job in jobs]
 
@@ -85,17 +90,19 @@ async def run_episodes(
 class _Slot:
     """One live investigation."""
 
-    def __init__(self, job: Job, investigation: Investigation) -> None:
+    def __init__(self, job: Job, investigation: Investigation, account: Account) -> None:
         self.job = job
         self.investigation = investigation
         self.error: Exception | None = None
+        self._account = account
 
     async def advance(self, turn: Turn | Exception) -> Step | None:
         if isinstance(turn, Exception):
             self.error = turn
             return None
         try:
-            return await self.investigation.advance(turn)
+            with charged_to(self._account):
+                return await self.investigation.advance(turn)
         except Exception as error:  # attributed to this investigation; the others go on
             self.error = error
             return None
@@ -103,13 +110,20 @@ class _Slot:
 
 class _Rollout:
     def __init__(
-        self, policy: Policy, services: Toolboxes, agent: AgentParams, bank: ImageBank, store: EpisodeStore
+        self,
+        policy: Policy,
+        services: Toolboxes,
+        agent: AgentParams,
+        bank: ImageBank,
+        store: EpisodeStore,
+        budget: Budget,
     ) -> None:
         self._policy = policy
         self._services = services
         self._agent = agent
         self._bank = bank
         self._store = store
+        self._budget = budget
         self.finished = store.episodes()
         self._failures: Counter[str] = store.failed_attempts()
         self._pending: deque[Job] = deque()
@@ -124,12 +138,15 @@ class _Rollout:
                 progress.resume(len(done))
             while self._pending or self._live:
                 self._fill(concurrency)
+                finished = len(jobs) - len(self._pending) - len(self._live)
+                if self._pending and not self._live and self._budget.reached:
+                    raise self._budget.error(finished, len(jobs))
                 actions += await self._tick() if self._live else 0
                 finished = len(jobs) - len(self._pending) - len(self._live)
                 progress.reach(finished, f"{actions / progress.seconds:.0f} actions/s")
 
     def _fill(self, concurrency: int) -> None:
-        while self._pending and len(self._live) < concurrency:
+        while self._pending and len(self._live) < concurrency and self._has_room():
             job = self._pending.popleft()
             try:
                 image = self._bank.read(job.case.image_sha256)
@@ -140,11 +157,18 @@ class _Rollout:
             except Exception as error:  # attributed to this investigation; the others go on
                 self._fail(job, None, error)
                 continue
-            self._live.append(_Slot(job, investigation))
+            self._live.append(_Slot(job, investigation, self._budget.spending.account(self._id(job))))
+
+    def _has_room(self) -> bool:
+        live = [self._id(slot.job) for slot in self._live]
+        return self._budget.has_room(live, known=bool(self.finished))
 
     async def _tick(self) -> int:
         """One turn of every live investigation; returns how many actions were executed."""
         turns = await _ask(self._policy, [slot.investigation.conversation() for slot in self._live])
+        for slot, turn in zip(self._live, turns, strict=True):
+            if isinstance(turn, Turn):
+                self._budget.spending.charge_turn(self._id(slot.job), self._policy.name, turn)
         steps = await asyncio.gather(*(slot.advance(turn) for slot, turn in zip(self._live, turns, strict=True)))
         for slot in self._live:
             if slot.error is not None:

@@ -18,6 +18,8 @@ from components.records.episode import Episode, Step
 from components.records.image_bank import ImageBank, asset_path
 from components.records.image_check import read_picture
 from components.rollout.cases import find_case
+from components.rollout.spending import Spending
+from components.tools.metering import charged_to
 from components.tools.services import open_services
 
 POLICIES = ("scripted", "sft", "base")
@@ -29,6 +31,7 @@ def investigate(
     paths: Paths,
     policy: str | None = None,
     on_step: Callable[[Step], None] = lambda step: None,
+    spending: Spending | None = None,
 ) -> Episode:
     """Investigate one picture and return the whole episode.
 
@@ -38,6 +41,7 @@ def investigate(
         paths: the checkout, whose world is searched.
         policy: `scripted`, `sft` or `base`; None takes the newest trained one.
         on_step: called after every turn.
+        spending: keeps account of what is sent; None where nobody asks.
 
     Raises:
         UsageError: the picture cannot be used, or there is no such policy.
@@ -49,7 +53,8 @@ def investigate(
     digest = bank.put(data)
     case = Case(case_id=f"picture-{digest[:12]}", image_path=asset_path(digest), image_sha256=digest)
     chosen = find_policy(policy, params, paths, bank)
-    return asyncio.run(_investigate(case, data, chosen, params, paths, bank, on_step))
+    spending = spending or Spending(params.prices)
+    return asyncio.run(_investigate(case, data, chosen, params, paths, bank, on_step, spending))
 
 
 def investigation_bank(paths: Paths) -> ImageBank:
@@ -101,12 +106,16 @@ async def _investigate(
     paths: Paths,
     bank: ImageBank,
     on_step: Callable[[Step], None],
+    spending: Spending,
 ) -> Episode:
     async with open_services(params, paths, bank) as services:
         toolbox = services.toolbox(case, image)
         seed = params.evaluation.seed
         investigation = Investigation(case, toolbox, params.agent, policy=policy.name, seed=seed)
-        while not investigation.done:
-            (turn,) = await asyncio.to_thread(policy.act, [investigation.conversation()])
-            on_step(await investigation.advance(turn))
+        name = investigation.episode().episode_id
+        with charged_to(spending.account(name)):
+            while not investigation.done:
+                (turn,) = await asyncio.to_thread(policy.act, [investigation.conversation()])
+                spending.charge_turn(name, policy.name, turn)
+                on_step(await investigation.advance(turn))
     return investigation.episode()

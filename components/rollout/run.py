@@ -9,6 +9,7 @@ from components.config.schema import Params
 from components.records.conversation import Policy
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
+from components.rollout.budget import Budget
 from components.rollout.engine import Job, run_episodes
 from components.tools.services import open_services
 
@@ -23,13 +24,22 @@ def roll_out(
     folder: Path,
     concurrency: int,
     title: str,
+    budget: Budget | None = None,
 ) -> list[Episode]:
     """Run `jobs` with the tools that `params` describe; arguments as in `run_episodes`."""
 
     async def run() -> list[Episode]:
         async with open_services(params, paths, bank) as services:
             return await run_episodes(
-                jobs, policy, services, params.agent, bank=bank, folder=folder, concurrency=concurrency, title=title
+                jobs,
+                policy,
+                services,
+                params.agent,
+                bank=bank,
+                folder=folder,
+                concurrency=concurrency,
+                title=title,
+                budget=budget,
             )
 
     return asyncio.run(run())

@@ -15,11 +15,14 @@ from components.records.episode import Episode
 from components.records.image_bank import ImageBank
 from components.records.image_writer import new_shards
 from components.records.shards import write_episodes
+from components.rollout.budget import Budget
 from components.rollout.cases import load_cases
+from components.rollout.costs import CostRow, cost_table
 from components.rollout.engine import Job
 from components.rollout.run import copy_pictures, roll_out
+from components.rollout.spending import LEDGER, SPENT, Spending
 from components.rollout.work import recorded_inputs, rollout_key, work_folder
-from components.storage.atomic import replace_folder
+from components.storage.atomic import replace_folder, write_json
 from components.tools.source_policy import policy_of
 
 SECTIONS = ("episodes", "agent", "tools")
@@ -48,10 +51,22 @@ class EpisodesSummary(Record):
     """Executed tool calls, all episodes together."""
     pictures: int
     """Pictures that tools made and the episodes show."""
+    requests: int
+    """What the episodes ask services."""
+    list_usd: float
+    """What that takes at list prices."""
+    spent_usd: float
+    """What vendors want for what was really sent; nothing in the closed world."""
 
 
 def collect_teacher(params: Params, paths: Paths) -> EpisodesSummary:
-    """Investigate every training case and write `data/episodes`; a killed run goes on where it stopped."""
+    """Investigate every training case and write `data/episodes`; a killed run goes on where it stopped.
+
+    Raises:
+        BudgetReached: `budget` ended it; what is finished is kept, and a larger budget goes on.
+        EviflowError: the benchmark is not there.
+
+    """
     cases = load_cases(paths, Split.TRAIN)
     # Consecutive seeds from an even one on let the teacher take both ways where it has a choice.
     seeds = [2 * params.episodes.seed + number for number in range(params.episodes.rollouts_per_case)]
@@ -61,6 +76,7 @@ def collect_teacher(params: Params, paths: Paths) -> EpisodesSummary:
     settings |= {"policy": policy.name, "source_policy": policy_of(paths).digest}
     key = rollout_key(paths, settings=settings, inputs=(*INPUTS, *recorded_inputs(params.tools)), code=CODE)
     with work_folder(paths, "episodes", key) as folder:
+        spending = Spending(params.prices, folder / LEDGER)
         episodes = roll_out(
             params,
             paths,
@@ -70,19 +86,24 @@ def collect_teacher(params: Params, paths: Paths) -> EpisodesSummary:
             folder=folder,
             concurrency=params.episodes.concurrency,
             title="teacher episodes",
+            budget=Budget("episodes", params.budget.episodes, spending),
         )
         with replace_folder(paths.episodes) as staging:
             with new_shards(staging) as bank:
                 pictures = copy_pictures(episodes, ImageBank(folder), bank.put)
             write_episodes(staging / "episodes.parquet", episodes)
-    return _summary(episodes, len(cases), pictures)
+            write_json(staging / SPENT, spending.spent)
+    return _summary(episodes, len(cases), pictures, cost_table(episodes, spending.spent, params.prices).total)
 
 
-def _summary(episodes: list[Episode], cases: int, pictures: int) -> EpisodesSummary:
+def _summary(episodes: list[Episode], cases: int, pictures: int, cost: CostRow) -> EpisodesSummary:
     return EpisodesSummary(
         cases=cases,
         episodes=len(episodes),
         terminations=dict(sorted(Counter(episode.termination.value for episode in episodes).items())),
         actions=sum(episode.actions_used for episode in episodes),
         pictures=pictures,
+        requests=cost.requests,
+        list_usd=round(cost.list_usd, 6),
+        spent_usd=round(cost.spent_usd, 6),
     )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,12 +12,14 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from components.errors import EviflowError
+from components.errors import EviflowError, stage_failure
 from components.storage.atomic import write_text
 from components.storage.process import run_group
 
 LOCK_DEADLINE_S = 60.0
 LOCK_RETRY_S = 1.0
+_EXITED = re.compile(r"exited with (\d+)")
+"""How DVC tells the exit code of a stage's command."""
 _LOCKED = ("Unable to acquire lock", "is busy, it is being blocked by")
 
 
@@ -67,6 +70,7 @@ def repro(
 
     Raises:
         DvcLockTimeout: another DVC process did not end in time.
+        BudgetReached: the stage has spent its budget.
         EviflowError: the stage failed.
 
     """
@@ -78,7 +82,8 @@ def repro(
         if finished.returncode == 0:
             return
         if not any(mark in finished.errors for mark in _LOCKED):
-            raise EviflowError(f"stage `{stage}` failed, see above; mend it and run the same command again")
+            codes = _EXITED.findall(finished.errors)
+            raise stage_failure(stage, int(codes[-1]) if codes else finished.returncode)
         _wait_or_give_up(root, deadline)
 
 

@@ -13,7 +13,7 @@ from components.errors import EviflowError
 
 
 class Ledger:
-    """JSON lines split on LF only, each synced to disk before `append` returns.
+    """JSON lines split on LF only, each synced to disk before `append` returns, unless it is said that none need be.
 
     A kill can tear the last line; a torn line never counted as written, so it is dropped, and the next `append`
     cuts it off. One process writes; its threads may share one ledger.
@@ -23,8 +23,8 @@ class Ledger:
         self.path = path
         self._guard = threading.Lock()
 
-    def append(self, record: Mapping[str, Any] | BaseModel) -> None:
-        """Write one record durably."""
+    def append(self, record: Mapping[str, Any] | BaseModel, *, durable: bool = True) -> None:
+        """Write one record; one that is not durable survives a kill of this process, but perhaps not a power cut."""
         plain = record.model_dump(mode="json") if isinstance(record, BaseModel) else dict(record)
         line = json.dumps(plain, ensure_ascii=False).encode() + b"\n"
         with self._guard:
@@ -33,7 +33,8 @@ class Ledger:
             try:
                 _cut_torn_line(handle)
                 _write_all(handle, line)
-                os.fsync(handle)
+                if durable:
+                    os.fsync(handle)
             finally:
                 os.close(handle)
 

@@ -12,7 +12,7 @@ from components.config.settings import ServiceSettings, load_service_settings
 from components.errors import PreflightError
 from components.tools.clients.guard import GuardedTransport
 from components.tools.recording import recorded, replayed
-from components.tools.transports import NetworkTransport, PortTransport, RecordTransport, ReplayTransport
+from components.tools.transports import NetworkTransport, PortTransport, RecordTransport, ReplayTransport, Sent
 
 
 class Connection(NamedTuple):
@@ -40,7 +40,7 @@ def connected(params: Params, paths: Paths, world: str | None = None) -> Iterato
     tools = params.tools
     folder = paths.root / tools.recording
     if tools.transport == "world":
-        yield _same(PortTransport(world) if world else world_transport(params, paths))
+        yield _same(Sent(PortTransport(world) if world else world_transport(params, paths), billed=False))
     elif tools.transport == "replay":
         with replayed(folder) as recording:
             yield _same(ReplayTransport(recording))
@@ -72,10 +72,11 @@ def _vendors(paths: Paths, world: str | None) -> Connection:
     settings = load_service_settings(paths.root)
     address = world or settings.world_url
     if address:
-        return _same(PortTransport(address))
+        return _same(Sent(PortTransport(address), billed=False))
     if settings.missing:
         raise PreflightError(
             f"{', '.join(settings.missing)} must be set, in the environment or in {paths.root / '.env'}; "
             "`eviflow doctor` tells what works"
         )
-    return Connection(NetworkTransport(), GuardedTransport(), settings, list(settings.secrets))
+    network, web = Sent(NetworkTransport(), billed=True), Sent(GuardedTransport(), billed=True)
+    return Connection(network, web, settings, list(settings.secrets))

@@ -17,12 +17,13 @@ from components.records.image_bank import ImageBank
 from components.tools.clients import baidu_ocr, jina, upload
 from components.tools.clients.errors import NotThere, Rejected, ServiceError, Unusable
 from components.tools.clients.http import Requester
+from components.tools.metering import tallied
+from components.tools.prices import total_price
 from components.tools.services import Services
 from components.tools.source_policy import SourcePolicy
 from components.tools.transports import NetworkTransport, PortTransport
 
 PAGE = "https://example.com/"
-_LENS_CREDITS = 3
 _SERPER, _UPLOAD = ("serper_key",), ("upload_bucket",)
 _BAIDU = ("baidu_key", "baidu_secret")
 
@@ -66,8 +67,8 @@ class _Call(NamedTuple):
     service: str
     needs: tuple[str, ...]
     """Fields of the settings."""
-    make: Callable[[Services], Awaitable[tuple[str, float]]]
-    """Gives what it found, and what it cost."""
+    make: Callable[[Services], Awaitable[str]]
+    """Gives what it found."""
 
 
 def examine(params: Params, paths: Paths) -> Examination:
@@ -82,12 +83,12 @@ async def _examine(params: Params, paths: Paths, settings: ServiceSettings) -> E
     bank = ImageBank(paths.work / "doctor")
     async with Requester(transport, params.tools.request_timeout_s, list(settings.secrets)) as requester:
         services = Services(requester, params.tools, bank, SourcePolicy(), None if served else settings)
-        calls = _calls(params.prices, params.tools.ocr_model)
-        probes = await asyncio.gather(*(_probe(call, services, None if served else settings) for call in calls))
+        asked = None if served else settings
+        probes = await asyncio.gather(*(_probe(call, services, asked, params.prices) for call in _CALLS))
     return Examination(transport=params.tools.transport, prices_as_of=params.prices.as_of, probes=tuple(probes))
 
 
-async def _probe(call: _Call, services: Services, settings: ServiceSettings | None) -> Probe:
+async def _probe(call: _Call, services: Services, settings: ServiceSettings | None, prices: PriceParams) -> Probe:
     """Make a call if it has its keys; `settings` are None where none are asked for."""
     missing = [] if settings is None else [variable(name) for name in call.needs if getattr(settings, name) is None]
     if missing:
@@ -96,12 +97,13 @@ async def _probe(call: _Call, services: Services, settings: ServiceSettings | No
         state = "fails" if half else "missing"
         return Probe(service=call.service, state=state, detail=f"set {', '.join(missing)}")
     started = time.perf_counter()
-    try:
-        detail, cost = await call.make(services)
-        state = "works"
-    except (ServiceError, NotThere, Unusable) as error:
-        state, detail, cost = "fails", _complaint(error, call), 0.0
+    with tallied(call.service) as tally:
+        try:
+            state, detail = "works", await call.make(services)
+        except (ServiceError, NotThere, Unusable) as error:
+            state, detail = "fails", _complaint(error, call)
     seconds = round(time.perf_counter() - started, 3)
+    cost = total_price(tally.usage, prices)
     return Probe(service=call.service, state=state, detail=detail, seconds=seconds, cost_usd=cost)
 
 
@@ -112,44 +114,44 @@ def _complaint(error: Exception, call: _Call) -> str:
     return reason
 
 
-def _calls(prices: PriceParams, ocr_model: str) -> tuple[_Call, ...]:
-    credit = prices.serper_credit_usd
-    reading = prices.baidu_general_usd if ocr_model == "general" else prices.baidu_accurate_usd
+async def _search(services: Services) -> str:
+    return f"{len(await services.serper.search('EviFlow', 1))} pages"
 
-    async def search(services: Services) -> tuple[str, float]:
-        return f"{len(await services.serper.search('EviFlow', 1))} pages", credit
 
-    async def images(services: Services) -> tuple[str, float]:
-        return f"{len(await services.serper.images('EviFlow', 1))} pictures", credit
+async def _images(services: Services) -> str:
+    return f"{len(await services.serper.images('EviFlow', 1))} pictures"
 
-    async def lens(services: Services) -> tuple[str, float]:
-        async with services.upload.shared(_picture()) as url:
-            found = await services.serper.lens(url)
-        return f"{len(found)} pictures", _LENS_CREDITS * credit + prices.upload_usd
 
-    async def lay(services: Services) -> tuple[str, float]:
-        async with services.upload.shared(_picture()) as url:
-            await services.pictures.download(url)
-        return "stored and fetched", prices.upload_usd
+async def _lens(services: Services) -> str:
+    async with services.upload.shared(_picture()) as url:
+        return f"{len(await services.serper.lens(url))} pictures"
 
-    async def read(services: Services) -> tuple[str, float]:
-        try:
-            page = await services.reader.read(PAGE)
-        except NotThere:
-            return f"{PAGE} is not there", 0.0
-        return f"{len(page.content)} characters", page.tokens * prices.jina_million_tokens_usd / 1e6
 
-    async def text(services: Services) -> tuple[str, float]:
-        return " / ".join(line.text for line in await services.ocr.read(_picture())) or "no text", reading
+async def _lay(services: Services) -> str:
+    async with services.upload.shared(_picture()) as url:
+        await services.pictures.download(url)
+    return "stored and fetched"
 
-    return (
-        _Call("search", _SERPER, search),
-        _Call("image search", _SERPER, images),
-        _Call("reverse image search", (*_SERPER, *_UPLOAD), lens),
-        _Call(upload.SERVICE, _UPLOAD, lay),
-        _Call(jina.SERVICE, ("jina_key",), read),
-        _Call(baidu_ocr.SERVICE, _BAIDU, text),
-    )
+
+async def _read(services: Services) -> str:
+    try:
+        return f"{len((await services.reader.read(PAGE)).content)} characters"
+    except NotThere:
+        return f"{PAGE} is not there"
+
+
+async def _text(services: Services) -> str:
+    return " / ".join(line.text for line in await services.ocr.read(_picture())) or "no text"
+
+
+_CALLS = (
+    _Call("search", _SERPER, _search),
+    _Call("image search", _SERPER, _images),
+    _Call("reverse image search", (*_SERPER, *_UPLOAD), _lens),
+    _Call(upload.SERVICE, _UPLOAD, _lay),
+    _Call(jina.SERVICE, ("jina_key",), _read),
+    _Call(baidu_ocr.SERVICE, _BAIDU, _text),
+)
 
 
 def _picture() -> bytes:

@@ -15,6 +15,7 @@ from components.records.episode import FailureClass, Observation, ToolCall
 from components.records.image_bank import ImageBank
 from components.tools import messages
 from components.tools.base import Arguments, CaseState, Tool, ToolFailure, ToolResult, schema_of
+from components.tools.metering import tallied
 
 FINISH = "finish_investigation"
 """Ends an investigation; not executed, not counted, always offered."""
@@ -115,18 +116,23 @@ class Toolbox:
         """Run an accepted call; a tool's failure is an observation too."""
         tool = accepted.tool
         assert tool is not None, "finish is not executed"
+        with tallied(tool.name) as tally:
+            observation = await self._observe(tool, accepted.arguments, observation_id)
+        return observation.model_copy(update={"usage": tally.usage})
+
+    async def _observe(self, tool: Tool, arguments: Arguments, observation_id: str) -> Observation:
         self.state.used[tool.name] += 1
         started = time.perf_counter()
         try:
-            result = await self._within_time(tool, accepted.arguments)
+            result = await self._within_time(tool, arguments)
         except ToolFailure as failure:
             if not failure.charged:
                 self.state.used[tool.name] -= 1
-            self._remember(tool, accepted.arguments, failure.failure)
+            self._remember(tool, arguments, failure.failure)
             return self._failure(tool, failure, observation_id, time.perf_counter() - started)
         finally:
             self.state.seconds += time.perf_counter() - started
-        self._remember(tool, accepted.arguments, None)
+        self._remember(tool, arguments, None)
         self.state.offered.update(result.offered)
         return self._success(tool, result, observation_id, time.perf_counter() - started)
 

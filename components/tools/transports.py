@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import httpx
 
 from components.tools.clients.errors import NotThere, OffLimits, ServiceError
-from components.tools.clients.http import LARGEST_ANSWER, Answer, check_access, check_load, without_secrets
+from components.tools.clients.http import LARGEST_ANSWER, Answer, Told, check_access, check_load, without_secrets
 from components.tools.recording import Kept, Recording
 from components.tools.request_key import Asked, asked
 
@@ -62,6 +62,36 @@ class NetworkTransport(httpx.AsyncBaseTransport):
     async def aclose(self) -> None:
         """Close every connection."""
         await self._client.aclose()
+
+
+class Sent(httpx.AsyncBaseTransport):
+    """Stands before whoever answers, and has each request charged before it leaves.
+
+    Args:
+        inner: who answers.
+        billed: whether it is the vendors, who want money for it.
+
+    """
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, *, billed: bool) -> None:
+        self._inner = inner
+        self._billed = billed
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request."""
+        told: Told | None = request.extensions.get("told")
+        if told is None or told.bill is None:
+            return await self._inner.handle_async_request(request)
+        told.bill.sent(billed=self._billed)
+        try:
+            return await self._inner.handle_async_request(request)
+        except (httpx.ConnectError, httpx.ConnectTimeout):
+            told.bill.unsent()
+            raise
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._inner.aclose()
 
 
 class RecordTransport(httpx.AsyncBaseTransport):

@@ -12,8 +12,10 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
+from components.records.usage import Meter
 from components.tools.clients.errors import Overloaded, Rejected, ServiceError
 from components.tools.clients.http import Answer, Requester
+from components.tools.metering import Tariff, counted
 
 BASE = "https://aip.baidubce.com"
 TOKEN_PATH = "/oauth/2.0/token"
@@ -97,6 +99,7 @@ class BaiduOcrClient:
         self._credentials = {"grant_type": "client_credentials", "client_id": key, "client_secret": secret}
         self._base = base.rstrip("/")
         self._path = f"/rest/2.0/ocr/v1/{model}"
+        self._tariff = Tariff(Meter.BAIDU_GENERAL if model == "general" else Meter.BAIDU_ACCURATE, 1, shared=True)
         self._token: str | None = None
         self._expires = 0.0
         self._refreshing = asyncio.Lock()
@@ -119,11 +122,14 @@ class BaiduOcrClient:
 
     async def _answer(self, picture: bytes) -> Answer:
         """An answer that is no failure; a token that has run out is exchanged once, and the call repeated once."""
-        token = await self._access_token()
-        try:
-            return await self._ask(picture, token)
-        except _Stale:
-            return await self._ask(picture, await self._access_token(stale=token))
+        with counted(self._tariff) as call:
+            token = await self._access_token()
+            try:
+                answer = await self._ask(picture, token)
+            except _Stale:
+                answer = await self._ask(picture, await self._access_token(stale=token))
+            call.units = 1
+            return answer
 
     async def _ask(self, picture: bytes, token: str) -> Answer:
         return await self._requester.send(
@@ -135,6 +141,7 @@ class BaiduOcrClient:
             content=_form(picture),
             check=_check,
             known_as=f"{BASE}{self._path}",
+            tariff=self._tariff,
         )
 
     async def _access_token(self, stale: str | None = None) -> str:

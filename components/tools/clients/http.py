@@ -21,6 +21,7 @@ import stamina
 
 from components.config.tools import ATTEMPTS
 from components.tools.clients.errors import Overloaded, Rejected, ServiceError
+from components.tools.metering import Bill, Tariff, counted
 
 _FIRST_WAIT_S = 0.2
 _LONGEST_WAIT_S = 5.0
@@ -68,6 +69,8 @@ class Told:
     known_as: str
     """The address to know it by, which holds no key and is the same wherever the service stands."""
     check: Check | None
+    bill: Bill | None = None
+    """Is told when the request is sent."""
 
 
 def without_secrets(data: bytes, secrets: Sequence[str]) -> bytes:
@@ -133,6 +136,7 @@ class Requester:
         check: Check | None = None,
         known_as: str | None = None,
         redirects: bool = False,
+        tariff: Tariff | None = None,
     ) -> Answer:
         """The answer to a request, whatever its status below 500, except 401, 402, 403 and 429.
 
@@ -147,6 +151,7 @@ class Requester:
             check: raises for an answer that is a failure though its status is none.
             known_as: the address that a recording knows the request by; None for `url`, which then holds no key.
             redirects: whether to follow them. A service that takes a key is not followed with it to another address.
+            tariff: what the service bills; None for what is free.
 
         Raises:
             ServiceError: no answer in time, or one that is a failure.
@@ -157,20 +162,25 @@ class Requester:
             request = self._http.build_request(
                 method, url, headers=dict(headers or {}), params=dict(params or {}) or None, content=content, json=json
             )
-            request.extensions["told"] = Told(service, str(request.url), known_as or url, check)
-            answer = await self._send_once(service, request, redirects)
-            if check is not None:
-                check(answer)
+            with Bill(tariff) as bill:
+                request.extensions["told"] = Told(service, str(request.url), known_as or url, check, bill)
+                answer = await self._send_once(service, request, redirects, bill)
+                if check is not None:
+                    check(answer)
+                bill.settle(answer)
             return answer
 
         limit = ATTEMPTS * self._timeout_s
-        try:
-            async with asyncio.timeout(limit):
-                return await persistently(attempt, limit)
-        except TimeoutError as error:
-            raise ServiceError(service, f"no answer within {limit:g} s") from error
+        with counted(None if tariff is None or tariff.shared else tariff) as call:
+            try:
+                async with asyncio.timeout(limit):
+                    answer = await persistently(attempt, limit)
+            except TimeoutError as error:
+                raise ServiceError(service, f"no answer within {limit:g} s") from error
+            call.units = tariff.units(answer) if tariff else 0
+            return answer
 
-    async def _send_once(self, service: str, request: httpx.Request, redirects: bool) -> Answer:
+    async def _send_once(self, service: str, request: httpx.Request, redirects: bool, bill: Bill) -> Answer:
         with attributed(service, f"no answer within {self._timeout_s:g} s"):
             async with asyncio.timeout(self._timeout_s):
                 response = await self._http.send(request, stream=True, follow_redirects=redirects)
@@ -178,6 +188,7 @@ class Requester:
                     content = await _read(service, response)
                 finally:
                     await response.aclose()
+        bill.answered = True
         check_load(service, response)
         check_access(service, response)
         return Answer(service, response.status_code, str(response.url), without_secrets(content, self._secrets))

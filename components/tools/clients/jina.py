@@ -13,8 +13,10 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from components.records.usage import Meter
 from components.tools.clients.errors import NotThere, ServiceError
 from components.tools.clients.http import Answer, Requester
+from components.tools.metering import Tariff
 
 BASE = "https://r.jina.ai"
 SERVICE = "page reader"
@@ -34,8 +36,6 @@ class ReadPage(BaseModel):
     """Markdown."""
     pictures: tuple[str, ...] = ()
     """URLs of the page's pictures, in page order."""
-    tokens: int = 0
-    """What the reader bills."""
 
 
 class _Data(BaseModel):
@@ -46,7 +46,18 @@ class _Data(BaseModel):
     title: str | None = ""
     warning: str | None = ""
     images: dict[str, str] | list[tuple[str, str]] | None = None
-    usage: dict[str, Any] | None = None
+
+
+def _tokens(answer: Answer) -> int | None:
+    """What the reader bills, for a page that is not there as well."""
+    data = answer.json_object().get("data")
+    usage = data.get("usage") if isinstance(data, dict) else None
+    tokens = usage.get("tokens") if isinstance(usage, dict) else None
+    return tokens if isinstance(tokens, int) and tokens >= 0 else None
+
+
+_TARIFF = Tariff(Meter.JINA_TOKENS, 0, _tokens)
+"""A page that never came is free: nobody knows how long it is."""
 
 
 class JinaClient:
@@ -69,15 +80,16 @@ class JinaClient:
             ServiceError: the reader or the page's server gave no answer.
 
         """
-        response = await self._requester.send(
+        answer = await self._requester.send(
             SERVICE,
             "GET",
             f"{self._base}/{url}",
             headers=self._headers,
             check=_check,
             known_as=f"{BASE}/{url}",
+            tariff=_TARIFF,
         )
-        return _page(response, url)
+        return _page(answer, url)
 
 
 def _check(answer: Answer) -> None:
@@ -103,13 +115,11 @@ def _page(response: Answer, asked: str) -> ReadPage:
     if _FAILED.search(warning):
         raise ServiceError(SERVICE, warning[:200])
     pairs = data.images.items() if isinstance(data.images, dict) else data.images or ()
-    tokens = (data.usage or {}).get("tokens", 0)
     return ReadPage(
         url=data.url or asked,
         title=data.title or "",
         content=data.content,
         pictures=tuple(url for _, url in pairs),
-        tokens=tokens if isinstance(tokens, int) else 0,
     )
 
 

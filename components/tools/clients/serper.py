@@ -10,8 +10,10 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from components.records.usage import Meter
 from components.tools.clients.errors import Rejected, ServiceError
 from components.tools.clients.http import Answer, Requester
+from components.tools.metering import Tariff
 
 BASE = "https://google.serper.dev"
 
@@ -54,6 +56,13 @@ class _Kind(Generic[T]):
     key: str
     """Where its rows are."""
     row: type[T]
+    credits: int = 1
+    """What an answer takes that does not say."""
+
+    @property
+    def tariff(self) -> Tariff:
+        """Credits, as an answer says."""
+        return Tariff(Meter.SERPER_CREDITS, self.credits, _credits)
 
     def check(self, answer: Answer) -> None:
         """Raise ServiceError as `rows` does."""
@@ -74,9 +83,14 @@ class _Kind(Generic[T]):
         return found
 
 
+def _credits(answer: Answer) -> int | None:
+    told = answer.json_object().get("credits")
+    return told if isinstance(told, int) and told >= 0 else None
+
+
 _WEB = _Kind(service="search", path="/search", key="organic", row=WebRow)
 _IMAGES = _Kind(service="image search", path="/images", key="images", row=ImageRow)
-_LENS = _Kind(service="reverse image search", path="/lens", key="organic", row=LensRow)
+_LENS = _Kind(service="reverse image search", path="/lens", key="organic", row=LensRow, credits=3)
 
 
 class SerperClient:
@@ -108,6 +122,7 @@ class SerperClient:
             json=body,
             check=kind.check,
             known_as=f"{BASE}{kind.path}",
+            tariff=kind.tariff,
         )
         return kind.rows(answer)
 

@@ -8,8 +8,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from components.records.image_bank import sha256_hex
+from components.records.usage import Meter
 from components.tools.clients.errors import NotUploaded, ServiceError
 from components.tools.clients.http import Answer, Requester
+from components.tools.metering import Tariff, counted
 
 if TYPE_CHECKING:
     from components.config.settings import ServiceSettings
@@ -18,6 +20,8 @@ BASE = "https://uploads.example"
 SERVICE = "picture upload"
 _TYPE = {"Content-Type": "image/png"}
 _TAKEN = (200, 201, 204)
+_TARIFF = Tariff(Meter.UPLOADS, 1, shared=True)
+"""Investigations that look at one picture at once share its upload; which of them pays is chance."""
 
 
 class Uploader(Protocol):
@@ -45,7 +49,10 @@ class UploadClient:
     @asynccontextmanager
     async def shared(self, picture: bytes) -> AsyncIterator[str]:
         """The address of a picture."""
-        yield await self.put(picture)
+        with counted(_TARIFF) as call:
+            url = await self.put(picture)
+            call.units = 1
+        yield url
 
 
 class S3UploadClient:
@@ -77,8 +84,10 @@ class S3UploadClient:
         name = f"{sha256_hex(picture)}.png"
         guard = self._guards.setdefault(name, asyncio.Lock())
         async with guard:
-            if not self._users[name]:
-                await _put(self._requester, self._url("put_object", name), picture, f"{BASE}/{name}")
+            with counted(_TARIFF) as call:
+                if not self._users[name]:
+                    await _put(self._requester, self._url("put_object", name), picture, f"{BASE}/{name}")
+                call.units = 1
             self._users[name] += 1
         try:
             yield self._url("get_object", name)
@@ -106,7 +115,9 @@ class S3UploadClient:
 
 async def _put(requester: Requester, url: str, picture: bytes, known_as: str) -> None:
     try:
-        await requester.send(SERVICE, "PUT", url, headers=_TYPE, content=picture, known_as=known_as, check=_taken)
+        await requester.send(
+            SERVICE, "PUT", url, headers=_TYPE, content=picture, known_as=known_as, check=_taken, tariff=_TARIFF
+        )
     except ServiceError as error:
         raise NotUploaded(error.service, error.reason) from error
 

@@ -177,6 +177,10 @@ def test_the_parent_holds_settings_and_headline_numbers(chain: Chain) -> None:
     assert run.data.params["sft.steps"] == "12"
     written = json.loads((chain.checkout.paths.evaluation / "metrics.json").read_text())
     assert run.data.metrics["eval/evilens-f/sesr"] == written["systems"]["sft"]["metrics"]["sesr"]
+    costs = json.loads((chain.checkout.paths.evaluation / "costs.json").read_text())
+    asked = sum(table["total"]["requests"] for table in costs.values())
+    assert run.data.metrics["cost/evaluation/requests"] == asked
+    assert run.data.metrics["cost/episodes/list_usd"] > 0 == run.data.metrics["cost/episodes/spent_usd"]
 
 
 def test_the_data_card_is_with_the_run_and_in_no_folder_that_an_agent_reads(chain: Chain) -> None:

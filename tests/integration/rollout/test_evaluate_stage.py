@@ -5,8 +5,8 @@ import pytest
 
 from components.agent.codec import render_report
 from components.config.paths import Paths
-from components.config.schema import AgentParams, EvaluationParams, Params
-from components.errors import EviflowError
+from components.config.schema import AgentParams, BudgetParams, EvaluationParams, Params
+from components.errors import BudgetReached, EviflowError
 from components.evaluation.judgment import Judgment
 from components.evaluation.stage import evaluate
 from components.evaluation.systems import System
@@ -88,6 +88,11 @@ def test_three_systems_are_judged_on_every_case(params: Params, ready: Paths) ->
     assert numbers["systems"]["sft"]["metrics"] == sft.metrics
     assert set(numbers["baselines"]) == {"majority", "nearest_reference"}
     assert "SFT agent" in result.report_path.read_text()
+    costs = json.loads((ready.evaluation / "costs.json").read_text())
+    assert costs["sft"]["total"]["requests"] == costs["sft"]["sent"] > cases
+    assert costs["sft"]["total"]["list_usd"] > 0 == costs["sft"]["total"]["spent_usd"]
+    assert len(costs["sft"]["episodes"]) == cases
+    assert costs["untrained_direct"]["total"]["requests"] == 0
     bank = ImageBank(ready.evaluation, also=[ready.benchmark, ready.web])
     episodes = read_episodes(sft.episodes_path)
     assert all(name in bank for item in episodes for seen in item.observations for name in seen.images)
@@ -116,6 +121,22 @@ def test_a_system_runs_again_only_when_something_it_depends_on_has_changed(param
     write_json(ready.source_access, SourceAccess(excluded_urls=("https://chirp.example/owl/1",)))
     evaluate(params, ready, maker)
     assert sorted(maker.made[8:]) == ["sft", "untrained_agent", "untrained_direct"]
+
+
+def test_all_systems_share_a_budget_and_what_is_finished_is_kept(params: Params, ready: Paths) -> None:
+    def under(calls: int) -> Params:
+        return params.model_copy(update={"budget": BudgetParams(evaluation_calls=calls)})
+
+    maker = Maker()
+    with pytest.raises(BudgetReached, match=r"`evaluation` is spent, .* \(budget.evaluation_calls is 9\)"):
+        evaluate(under(9), ready, maker)
+    assert not (ready.evaluation / "metrics.json").exists(), "an evaluation that has stopped is not done"
+    assert not (ready.evaluation / "report.html").exists()
+    assert maker.made == ["untrained_direct", "untrained_agent", "sft"]
+
+    result = evaluate(under(9_000), ready, maker)
+    assert maker.made[3:] == ["sft"]
+    assert result.costs["sft"].sent == result.costs["sft"].total.requests, "nothing was asked twice"
 
 
 def test_a_missing_policy_is_named(params: Params, paths: Paths) -> None:

@@ -71,6 +71,8 @@ def test_the_command_leaves_a_page_and_a_trace_beside_the_runs(params: Params, p
     done = subprocess.run([*command, "--policy", "scripted"], capture_output=True, text=True, check=True)
     page = next(paths.investigations.glob("*-scripted.html"))
     assert str(page) in done.stdout
+    assert "written, nothing spent, 0.0" in done.stdout.splitlines()[-1]
+    assert done.stdout.splitlines()[-1].endswith("USD at list prices of 2025-06-30")
     assert f">{gold.factual_status.value}</span>" in page.read_text("utf-8")
     assert store.traces_url in done.stdout
     assert len(store.client.search_traces(locations=[store.experiment_id])) == 1

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from components.config.paths import Paths
-from components.config.schema import EpisodeParams, Params
-from components.errors import EviflowError
+from components.config.schema import BudgetParams, EpisodeParams, Params
+from components.errors import BudgetReached, EviflowError
 from components.evaluation.review import review_episodes
 from components.policies.replay import ReplayPolicy
 from components.records.episode import Episode, Termination
@@ -20,8 +20,10 @@ from components.records.image_bank import ImageBank
 from components.records.shards import read_episodes
 from components.rollout.engine import Job
 from components.rollout.run import roll_out
+from components.rollout.spending import SPENT
 from components.rollout.store import EpisodeStore
 from components.rollout.teacher import CODE, INPUTS, SECTIONS, collect_teacher
+from components.tracking.costs import teacher_costs
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +45,14 @@ def test_the_teacher_works_without_the_private_files_and_its_episodes_are_whole(
     shown = {digest for episode in episodes for item in episode.observations for digest in item.images}
     assert shown
     assert all(digest in bank for digest in shown)
-    assert {path.suffix for path in paths.episodes.rglob("*") if path.is_file()} == {".parquet"}
+    loose = {path.name for path in paths.episodes.rglob("*") if path.is_file() and path.suffix != ".parquet"}
+    assert loose == {SPENT}, "pictures lie in shards"
+    costs = teacher_costs(paths, params.prices)
+    assert costs.sent == costs.total.requests == summary.requests > summary.episodes
+    assert costs.total.list_usd == pytest.approx(summary.list_usd, abs=1e-6)
+    assert 0 < costs.total.list_usd < 1
+    assert costs.total.spent_usd == summary.spent_usd == 0, "the closed world wants no money"
+    assert set(costs.episodes) == {episode.episode_id for episode in episodes}
     assert not (paths.work / "rollouts/episodes").exists(), "unfinished work is gone when its outputs are in place"
 
     review = review_episodes(params, paths)
@@ -103,6 +112,30 @@ def test_a_killed_stage_goes_on_and_gives_the_same(params: Params, paths: Paths)
 
     shutil.rmtree(paths.episodes)
     collect_teacher(settings, paths)
+    whole = read_episodes(paths.episodes / "episodes.parquet")
+    assert [told(episode) for episode in whole] == [told(after[episode.episode_id]) for episode in whole]
+
+
+def test_a_stage_stops_at_its_budget_and_goes_on_with_a_larger_one_to_the_same(params: Params, paths: Paths) -> None:
+    def under(calls: int | None) -> Params:
+        return params.model_copy(update={"budget": BudgetParams(episodes_calls=calls)})
+
+    with pytest.raises(BudgetReached, match=r"`episodes` is spent, .* \(budget.episodes_calls is 30\)"):
+        collect_teacher(under(30), paths)
+    assert not paths.episodes.exists(), "a stage that has stopped at its budget is not done"
+    before = finished(paths)
+    assert 0 < len(before) < 16
+    with pytest.raises(BudgetReached):
+        collect_teacher(under(30), paths)
+    assert finished(paths) == before
+
+    collect_teacher(under(10_000), paths)
+    after = {episode.episode_id: episode for episode in read_episodes(paths.episodes / "episodes.parquet")}
+    assert {name: after[name] for name in before} == before
+    costs = teacher_costs(paths, params.prices)
+    assert costs.sent == costs.total.requests, "nothing was asked twice"
+    shutil.rmtree(paths.episodes)
+    collect_teacher(under(None), paths)
     whole = read_episodes(paths.episodes / "episodes.parquet")
     assert [told(episode) for episode in whole] == [told(after[episode.episode_id]) for episode in whole]
 

@@ -38,6 +38,11 @@ def test_a_value_is_taken_over(file: Path) -> None:
         ("sft:\n  learning_rte: 3\n", "sft.learning_rte", "sft.learning_rate"),
         ("stf:\n  steps: 3\n", "stf", "sft"),
         ("sft:\n  train_events: 3\n", "sft.train_events", "world.train_events"),
+        (
+            "prices:\n  models:\n    gpt: {input_usd: 1, output_usd: 1, output_us: 1}\n",
+            "prices.models.gpt.output_us",
+            "prices.models.gpt.output_usd",
+        ),
     ],
 )
 def test_a_wrong_key_is_named_with_the_file_and_the_nearest_right_key(

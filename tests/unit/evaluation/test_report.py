@@ -6,12 +6,15 @@ import pytest
 from evaluation_doubles import good_episode, make_episode, make_gold, observe, picture, seen_in, with_picture
 
 from components.config.schema import EvaluationParams
+from components.config.tools import PriceParams
 from components.evaluation.report import write_report
 from components.evaluation.rules_judge import judge
 from components.evaluation.summary import MetricsFile, compare, summarise
 from components.records.case import Verdict
 from components.records.episode import Episode, FailureClass, Report
 from components.records.image_bank import ImageBank
+from components.records.usage import Charge, Meter, Spent, Usage
+from components.rollout.costs import cost_table
 
 PARAMS = EvaluationParams(bootstrap_samples=100)
 GOLD = {
@@ -59,7 +62,13 @@ def report(tmp_path: Path) -> str:
         differences={"sft-untrained_agent": compare(judgments, nothing, PARAMS)},
         baselines={"majority": summarise([], nothing, GOLD, PARAMS).metrics},
     )
-    path = write_report(tmp_path / "report.html", numbers, TITLES, "sft", ours, judgments, GOLD, bank)
+    spent = Usage(meter=Meter.SERPER_CREDITS, calls=2, units=7)
+    charge = Charge(episode_id=ours[0].episode_id, tool="visit", usage=spent, billed=True)
+    costs = {
+        "untrained_agent": cost_table([], Spent(), PriceParams()),
+        "sft": cost_table(ours, Spent(requests=2, charges=(charge,)), PriceParams()),
+    }
+    path = write_report(tmp_path / "report.html", numbers, TITLES, "sft", ours, judgments, GOLD, bank, costs)
     return path.read_text("utf-8")
 
 
@@ -114,3 +123,17 @@ def test_steps_show_thought_call_and_observation(report: str) -> None:
     assert "visit(url=https://harvest-gala.example/2031)" in report
     assert "o4  Harvest Gala was held on 14 March 2031" in report
     assert report.count("picture returned by the tool") == 1
+
+
+def test_what_it_cost_stands_by_tool_by_system_and_by_case(report: str) -> None:
+    rows = {
+        re.sub("<.*?>", "", cells[0]): [re.sub("<.*?>", "", cell) for cell in cells[1:]]
+        for cells in (re.findall("<td>(.*?)</td>", row) for row in re.findall("<tr.*?</tr>", report, re.DOTALL))
+        if len(cells) == 9
+    }
+    assert rows["visit"][:3] == ["5", "1", "0"]
+    assert rows["visit"][-2:] == ["0.00000", "0.00700"]
+    assert rows["SFT agent, 4 episodes"][0] == "21"
+    assert rows["Untrained agent, 0 episodes"][0] == "0"
+    assert "list prices of 2025-06-30" in report
+    assert "5 calls, 0 requests, 0.0 s, 0 / 0 tokens, list 0.00000 USD, spent 0.00700 USD" in report

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.errors import EviflowError
+from components.errors import BudgetReached, EviflowError
 from components.storage import dvc
 
 PIPELINE = """\
@@ -79,6 +79,12 @@ LOCK_HOLDER = (
     "import sys; from dvc.repo import Repo; repo = Repo(sys.argv[1]);"
     "repo.lock.lock(); print('locked', flush=True); sys.stdin.readline(); repo.lock.unlock()"
 )
+
+
+def test_a_stage_that_stops_at_its_budget_is_told_from_one_that_fails(root: Path) -> None:
+    (root / "make.py").write_text("raise SystemExit(4)")
+    with pytest.raises(BudgetReached, match="stage `first` has spent its budget, see above; raise it"):
+        dvc.repro(root, "first")
 
 
 def lock_repo(root: Path) -> "subprocess.Popen[str]":

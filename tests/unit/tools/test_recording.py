@@ -289,6 +289,13 @@ def test_only_addresses_that_the_web_names_go_through_the_guard(tmp_path: Path) 
     names = ("SERPER_API_KEY", "JINA_API_KEY", "BAIDU_OCR_API_KEY", "BAIDU_OCR_SECRET_KEY")
     lines = [f"{name}=marker-key" for name in names]
     (tmp_path / ".env").write_text("\n".join([*lines, "EVIFLOW_UPLOAD_BUCKET=bucket"]), "utf-8")
+
+    async def download(transport: httpx.AsyncBaseTransport) -> None:
+        async with Requester(transport, 0.6) as requester:
+            await PictureClient(requester).download("http://127.0.0.1:9/photo.png")
+
     with connected(Params(tools=ToolParams(transport="live")), Paths(tmp_path)) as link:
-        assert isinstance(link.transport, NetworkTransport)
-        assert isinstance(link.web, GuardedTransport)
+        with pytest.raises(OffLimits):
+            asyncio.run(download(link.web))
+        with pytest.raises(ServiceError):
+            asyncio.run(download(link.transport))

@@ -1,0 +1,107 @@
+"""What a rollout has really sent, on disk before it leaves: neither a kill nor a failed attempt makes it forgotten."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from components.config.tools import PriceParams
+from components.records.episode import Turn
+from components.records.usage import Charge, Spent, Usage, policy_usage, summed
+from components.storage.ledger import Ledger
+from components.tools.prices import model_price, price
+
+LEDGER = "spending.jsonl"
+"""In the folder of unfinished work."""
+SPENT = "spent.json"
+"""Beside finished episodes."""
+POLICY = "policy"
+"""What stands for a tool where a policy is charged."""
+
+
+class Spending:
+    """The charges of one rollout, those of earlier runs included.
+
+    Args:
+        prices: what units cost.
+        path: the ledger; None keeps no file.
+        before: what other rollouts under the same budget have spent.
+
+    """
+
+    def __init__(self, prices: PriceParams, path: Path | None = None, before: Spent | None = None) -> None:
+        self._prices = prices
+        self._ledger = Ledger(path) if path else None
+        self._before = before or Spent()
+        self._charges: list[Charge] = []
+        self.requests = self._before.requests
+        """To services, so far."""
+        self.usd = sum(price(charge.usage, prices) for charge in self._before.charges)
+        """What vendors want for them, and for the turns of a policy that has a price."""
+        self.requests_of: defaultdict[str, float] = defaultdict(float)
+        """By the id of an episode of this rollout, failed attempts included."""
+        self.usd_of: defaultdict[str, float] = defaultdict(float)
+        for record in self._ledger.read() if self._ledger else ():
+            self._add(Charge.model_validate(record))
+
+    @property
+    def spent(self) -> Spent:
+        """What this rollout has sent, without what was spent before."""
+        billed = (charge for charge in self._charges if charge.billed)
+        return Spent(requests=self.requests - self._before.requests, charges=merged(billed))
+
+    def charge(self, charge: Charge) -> None:
+        """Keep a charge. Where money is spent it is synced to disk before this returns."""
+        if self._ledger is not None:
+            self._ledger.append(charge, durable=charge.billed)
+        self._add(charge)
+
+    def charge_turn(self, episode_id: str, policy: str, turn: Turn) -> None:
+        """Keep the tokens of a policy that has a price."""
+        if model_price(policy, self._prices) is not None:
+            used = policy_usage(policy, turns=1, read=turn.prompt_tokens, written=turn.output_tokens)
+            self.charge(Charge(episode_id=episode_id, tool=POLICY, usage=used, billed=True))
+
+    def account(self, episode_id: str) -> "EpisodeAccount":
+        """The account of one investigation."""
+        return EpisodeAccount(self, episode_id)
+
+    def _add(self, charge: Charge) -> None:
+        self._charges.append(charge)
+        if charge.usage.policy is None:
+            self.requests += charge.usage.calls
+            self.requests_of[charge.episode_id] += charge.usage.calls
+        if charge.billed:
+            cost = price(charge.usage, self._prices)
+            self.usd += cost
+            self.usd_of[charge.episode_id] += cost
+
+
+class EpisodeAccount:
+    """Charges one investigation."""
+
+    def __init__(self, spending: Spending, episode_id: str) -> None:
+        self._spending = spending
+        self._episode_id = episode_id
+
+    def charge(self, tool: str, usage: Usage, *, billed: bool) -> None:
+        """Keep a charge for what a tool has sent."""
+        self._spending.charge(Charge(episode_id=self._episode_id, tool=tool, usage=usage, billed=billed))
+
+
+def read_spent(folder: Path) -> Spent:
+    """What the episodes in a folder took; nothing for episodes from before it was kept."""
+    path = folder / SPENT
+    return Spent.model_validate_json(path.read_bytes()) if path.exists() else Spent()
+
+
+def merged(charges: Iterable[Charge]) -> tuple[Charge, ...]:
+    """One charge for each episode, tool and meter; what was taken back is gone."""
+    used: dict[tuple[str, str, bool], list[Usage]] = {}
+    for charge in charges:
+        used.setdefault((charge.episode_id, charge.tool, charge.billed), []).append(charge.usage)
+    return tuple(
+        Charge(episode_id=episode_id, tool=tool, usage=usage, billed=billed)
+        for (episode_id, tool, billed), items in sorted(used.items())
+        for usage in summed(items)
+        if usage.calls or usage.units or usage.output_units
+    )
