@@ -73,6 +73,8 @@ class OpenAiPolicy:
 
     """
 
+    quick = False
+
     def __init__(
         self, served: ServedModel, params: ServingParams, bank: ImageBank, *, key: str | None, kept: Path
     ) -> None:
@@ -170,8 +172,10 @@ def request_settings(params: ServingParams, conversation: Conversation) -> dict[
         settings |= {
             "tools": [tool.as_function() for tool in conversation.offered],
             "tool_choice": "auto" if callable_now else "none",
-            "parallel_tool_calls": False,
         }
+        if params.dialect == "openai":
+            # vLLM would drop every call but the first, which the loop could then not refuse.
+            settings["parallel_tool_calls"] = False
     return settings
 
 
