@@ -38,6 +38,8 @@ class ServingParams(BaseModel):
     """Tokens after which the server ends a thought (vLLM's `--reasoning-parser`); None for `max_tokens` alone."""
     keep_thoughts: bool = True
     """Whether earlier thoughts are sent again with each turn, as the local policies and the trainer see them."""
+    isolate_cache: bool = True
+    """Let no investigation read from a server's cache what another has left there (vLLM's `cache_salt`)."""
     capture: bool = True
     """Ask for token ids and log-probabilities."""
     top_logprobs: Annotated[int, Field(ge=0, le=20)] = 0

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
+from pydantic import SecretStr
 
 from components.config.serving import ServingParams
 from components.errors import UsageError
@@ -68,7 +69,7 @@ class OpenAiPolicy:
         served: where and what.
         params: how.
         bank: where the conversations' pictures are found.
-        key: None where the server asks for none.
+        key: as `ServiceSettings` holds it; None where the server asks for none.
         kept: folder where replies that may not be used are kept as they came.
 
     """
@@ -76,7 +77,7 @@ class OpenAiPolicy:
     quick = False
 
     def __init__(
-        self, served: ServedModel, params: ServingParams, bank: ImageBank, *, key: str | None, kept: Path
+        self, served: ServedModel, params: ServingParams, bank: ImageBank, *, key: SecretStr | None, kept: Path
     ) -> None:
         self.name = served.name
         self._served = served
@@ -166,7 +167,7 @@ def request_settings(params: ServingParams, conversation: Conversation) -> dict[
         settings["logprobs"] = True
         settings |= {"top_logprobs": params.top_logprobs} if params.top_logprobs else {}
     if params.dialect == "vllm":
-        settings |= _vllm_settings(params)
+        settings |= _vllm_settings(params, conversation)
     if conversation.offered:
         callable_now = params.calls == "parsed" and conversation.stage == "investigate"
         settings |= {
@@ -179,13 +180,16 @@ def request_settings(params: ServingParams, conversation: Conversation) -> dict[
     return settings
 
 
-def _vllm_settings(params: ServingParams) -> dict[str, Any]:
+def _vllm_settings(params: ServingParams, conversation: Conversation) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "top_k": params.top_k,
         "min_p": params.min_p,
         "repetition_penalty": params.repetition_penalty,
         "chat_template_kwargs": {"enable_thinking": params.thinking},
     }
+    if params.isolate_cache:
+        picture = next((digest for message in conversation.messages for digest in message.images), "")
+        settings["cache_salt"] = f"{picture}-s{conversation.seed}"
     if params.capture:
         settings |= {"return_token_ids": True, "return_tokens_as_token_ids": True}
     if params.thinking_budget is not None:

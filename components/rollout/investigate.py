@@ -24,7 +24,7 @@ from components.records.image_check import read_picture
 from components.rollout.cases import find_case
 from components.rollout.choices import EVERY_TOOL, ToolChoice
 from components.rollout.show import call_text
-from components.tools.clients.errors import Rejected, ServiceError
+from components.tools.clients.errors import Overloaded, Rejected, ServiceError
 from components.tools.services import open_services
 
 POLICIES = ("scripted", "sft", "base")
@@ -138,8 +138,7 @@ def _served_policy(name: str, params: Params, paths: Paths, bank: ImageBank) -> 
     from components.policies.openai import OpenAiPolicy, read_served_model
 
     served = read_served_model(name)
-    secret = load_service_settings(paths.root).openai_key
-    key = secret.get_secret_value() if secret else None
+    key = load_service_settings(paths.root).openai_key
     return OpenAiPolicy(served, params.serving, bank, key=key, kept=paths.quarantine)
 
 
@@ -188,5 +187,9 @@ def _running(turn: Turn) -> str:
 
 
 def _why(policy: Policy, number: int, error: ServiceError) -> str:
-    mend = f"; look at {variable('openai_key')}" if isinstance(error, Rejected) else ""
+    mend = ""
+    if isinstance(error, Rejected):
+        mend = f"; look at {variable('openai_key')}"
+    elif isinstance(error, Overloaded):
+        mend = "; see whether its server runs, and try again"
     return f"policy {policy.name} gave no turn {number} that may be used: {error}{mend}"

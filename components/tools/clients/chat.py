@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from PIL import Image
+from pydantic import SecretStr
 
 from components.tools.clients.completions import SERVICE, Completion, read_completion
 from components.tools.clients.errors import Quarantined, ServiceError
@@ -33,7 +34,7 @@ class ChatClient:
         requester: sends the requests; its deadline is that of one reply.
         base: address up to and with `/v1`.
         model: as the server calls it.
-        key: None where the server asks for none.
+        key: as `ServiceSettings` holds it; None where the server asks for none.
         limit: what the server calls the bound on a reply.
 
     """
@@ -43,16 +44,17 @@ class ChatClient:
         requester: Requester,
         base: str,
         model: str,
-        key: str | None = None,
+        key: SecretStr | None = None,
         limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens",
     ) -> None:
         self._requester = requester
         self._url = f"{base.rstrip('/')}/chat/completions"
         self._model = model
         self._limit = limit
-        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
-        if key:
-            requester.keep_secret(key)
+        self._headers: dict[str, str] = {}
+        if key is not None:
+            requester.keep_secret(key.get_secret_value())
+            self._headers["Authorization"] = f"Bearer {key.get_secret_value()}"
 
     async def complete(
         self,

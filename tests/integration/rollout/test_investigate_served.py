@@ -104,6 +104,14 @@ def test_a_refused_key_is_one_sentence_and_no_page(server: ChatServer, paths: Pa
     assert not paths.investigations.exists()
 
 
+def test_a_server_that_is_not_there_is_one_sentence(paths: Paths, case_id: str) -> None:
+    done = run(paths, case_id, "--policy", "openai:http://127.0.0.1:9/v1#m")
+    assert str(done.exception) == (
+        "policy openai-m gave no turn 1 that may be used: language model: no connection (ConnectError); "
+        "see whether its server runs, and try again"
+    )
+
+
 def test_the_tools_of_one_investigation_can_be_chosen(server: ChatServer, paths: Paths, case_id: str) -> None:
     server.gives(reply("I do not call anything."))
     only = run(paths, case_id, "--policy", server.policy, "--tools", "visit,text_search", "--json")

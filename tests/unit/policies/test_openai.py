@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from openai_double import BROKEN, FAILING, IDS, KEY, MODEL, ChatServer, chatting, reply
 from policy_samples import CALL, TOOLS
+from pydantic import SecretStr
 from vendor_doubles import answer
 from werkzeug import Response
 
@@ -49,7 +50,11 @@ def asked(messages) -> Conversation:
 def policy(server: ChatServer, bank, tmp_path: Path) -> Any:
     def make(**params: Any) -> OpenAiPolicy:
         return OpenAiPolicy(
-            read_served_model(server.policy), ServingParams(**params), bank, key=KEY, kept=tmp_path / "quarantine"
+            read_served_model(server.policy),
+            ServingParams(**params),
+            bank,
+            key=SecretStr(KEY),
+            kept=tmp_path / "quarantine",
         )
 
     return make
@@ -78,6 +83,7 @@ def test_a_turn_is_a_reply_with_its_tokens_and_its_settings(server: ChatServer, 
         "seed": 3,
         "logprobs": True,
         "top_logprobs": 2,
+        "cache_salt": f"{asked.messages[1].images[0]}-s3",
         "return_token_ids": True,
         "return_tokens_as_token_ids": True,
         "chat_template_kwargs": {"enable_thinking": True},
@@ -91,6 +97,27 @@ def test_what_is_recorded_is_what_was_sent(server: ChatServer, policy, asked) ->
     assert recorded.keys() - apart == sent.keys() - {"messages", "tools", "tool_choice"}
     assert all(recorded[name] == sent[name] for name in recorded.keys() - apart)
     assert sent["thinking_token_budget"] == 100
+
+
+@pytest.mark.incident("SV-7")
+def test_a_models_name_decides_nothing(server: ChatServer, bank, asked, tmp_path: Path) -> None:
+    recorded = []
+    for name in ("Qwen/Qwen3.5-9B", "gemini-or-gpt"):
+        served = read_served_model(f"openai:{server.url}#{name}")
+        (turn,) = OpenAiPolicy(served, ServingParams(), bank, key=None, kept=tmp_path).act([asked])
+        recorded.append(json.loads(turn.sampling_json) | {"model": "?"})
+    first, second = (body | {"model": "?"} for body in server.bodies)
+    assert first == second
+    assert recorded[0] == recorded[1]
+
+
+@pytest.mark.incident("SV-1")
+def test_no_investigation_reads_what_another_has_left_in_the_cache(server: ChatServer, policy, asked, bank) -> None:
+    policy().act([asked, replace(asked, messages=asked.messages[:2]), replace(asked, seed=4)])
+    salts = {(body["seed"], len(body["messages"])): body["cache_salt"] for body in server.bodies}
+    assert salts[3, 5] == salts[3, 2] != salts[4, 5]
+    policy(isolate_cache=False).act([asked])
+    assert "cache_salt" not in server.bodies[-1]
 
 
 def test_calls_that_the_server_has_parsed_are_a_turn(server: ChatServer, policy, asked) -> None:
@@ -133,6 +160,7 @@ def test_the_standard_dialect_sends_nothing_that_only_vllm_knows(server: ChatSer
     assert "top_k" not in turn.sampling_json
 
 
+@pytest.mark.incident("SV-6")
 @pytest.mark.parametrize("fault", BROKEN)
 def test_no_turn_comes_of_a_broken_reply_and_it_is_kept(
     fault: str, server: ChatServer, policy, asked, tmp_path: Path
@@ -227,7 +255,9 @@ def test_a_thinking_budget_leaves_room_for_the_turn() -> None:
 @pytest.mark.parametrize("calls", ["parsed", "text"])
 def test_a_real_server_gives_a_turn(calls: str, bank, asked, tmp_path: Path) -> None:
     params = ServingParams(calls=calls, max_tokens=2048, top_logprobs=2)
-    policy = OpenAiPolicy(read_served_model(f"openai:{REAL}"), params, bank, key=REAL_KEY, kept=tmp_path)
+    policy = OpenAiPolicy(
+        read_served_model(f"openai:{REAL}"), params, bank, key=SecretStr(REAL_KEY) if REAL_KEY else None, kept=tmp_path
+    )
     first, second = policy.act([asked, replace(asked, messages=asked.messages[:2])])
     for turn in (first, second):
         parsed = parse_turn(turn.text)

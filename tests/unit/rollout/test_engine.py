@@ -171,6 +171,7 @@ def test_one_conversation_that_fails_at_a_server_costs_the_others_nothing(tmp_pa
     assert policy.asked == sum(len(episode.steps) for episode in episodes) + ATTEMPTS
 
 
+@pytest.mark.incident("SV-2")
 def test_replies_that_may_not_be_used_are_data_however_many_there_are(tmp_path: Path) -> None:
     cut = Quarantined("language model", "cut off", b"{}")
     episodes = run(tmp_path, jobs_for(tmp_path, 1, (0, 1)), Served({0: cut, 1: cut}))

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from openai_double import BROKEN, FAILING, IDS, KEY, MODEL, ChatServer, chatting, reply
 from PIL import Image
+from pydantic import SecretStr
 from vendor_doubles import answer
 
 from components.tools.clients.chat import LONGEST_SIDE, ChatClient, picture_part, png_part
@@ -38,7 +39,7 @@ def server(running: ChatServer) -> ChatServer:
 def complete(server: ChatServer, timeout_s: float = 5, key: str | None = KEY, **named: Any) -> Completion:
     async def go() -> Completion:
         async with Requester(None, timeout_s) as requester:
-            client = ChatClient(requester, server.url, MODEL, key)
+            client = ChatClient(requester, server.url, MODEL, SecretStr(key) if key else None)
             return await client.complete(ASKED, **{"max_tokens": 50, "temperature": 0.5} | named)
 
     return asyncio.run(go())
@@ -100,16 +101,21 @@ def test_a_server_that_tells_no_tokens_is_no_fault(server: ChatServer) -> None:
     assert (found.token_ids, found.logprobs, found.top_logprobs) == (None, None, None)
 
 
+@pytest.mark.incident("SV-2")
 def test_candidates_that_a_grammar_rules_out_are_no_fault_and_left_out(server: ChatServer) -> None:
     server.gives(reply(top=((0, -math.inf), (9, -1.5))))
     assert complete(server).top_logprobs == (((9, -1.5),),) * 3
 
 
+@pytest.mark.incident("SV-2")
 def test_token_0_is_text_unless_it_does_not_end(server: ChatServer) -> None:
     server.gives(reply("!" * 15, ids=(0,) * 15, logprobs=None))
     assert complete(server).token_ids == (0,) * 15
 
 
+@pytest.mark.incident("SV-1")
+@pytest.mark.incident("SV-2")
+@pytest.mark.incident("SV-6")
 @pytest.mark.parametrize("fault", BROKEN)
 def test_a_reply_that_nobody_may_act_on_is_kept_and_not_asked_for_again(fault: str, server: ChatServer) -> None:
     broken, reason = BROKEN[fault]
@@ -144,10 +150,12 @@ def test_a_busy_server_is_asked_again_when_it_says(server: ChatServer) -> None:
     assert time.monotonic() - started >= 0.95
 
 
+@pytest.mark.incident("SV-5")
 def test_a_server_that_takes_too_long_is_given_up(server: ChatServer) -> None:
     server.gives(lambda: time.sleep(1) or reply()())
     with pytest.raises(ServiceError, match=r"no answer within 0\.3 s"):
         complete(server, timeout_s=0.3)
+    assert len(server.bodies) == 1, "what may have been computed is not asked for again"
 
 
 @pytest.mark.parametrize("fault", ["repeats", "quarantined", *FAILING])
