@@ -1,5 +1,8 @@
 """The errors that users meet: one sentence that names the item and the mend, and an exit code."""
 
+import difflib
+from collections.abc import Sequence
+
 
 class EviflowError(Exception):
     """Something failed in a way the user can act on; the message says what and how to mend it."""
@@ -31,3 +34,9 @@ def stage_failure(stage: str, exit_code: int) -> EviflowError:
     if exit_code == BudgetReached.exit_code:
         return BudgetReached(f"stage `{stage}` has spent its budget, see above; raise it {again}")
     return EviflowError(f"stage `{stage}` failed, see above; mend it {again}")
+
+
+def unknown_name(kind: str, wrong: str, known: Sequence[str]) -> UsageError:
+    """The error for a name that there is not, with the nearest right one; `kind` says of what, in the singular."""
+    nearest = max(known, key=lambda name: difflib.SequenceMatcher(None, wrong, name).ratio())
+    return UsageError(f"there is no {kind} `{wrong}`; the nearest right name is `{nearest}`, of {', '.join(known)}")

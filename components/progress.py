@@ -2,14 +2,23 @@
 
 import json
 import os
+import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import Progress as Bar
 
 LOG_INTERVAL_S = 15.0
@@ -116,3 +125,45 @@ def track(items: Iterable[T], title: str, total: int, unit: str) -> Iterator[T]:
         for done, item in enumerate(items, start=1):
             yield item
             progress.reach(done)
+
+
+@contextmanager
+def activity(text: str, console: Console | None = None, interval_s: float = LOG_INTERVAL_S) -> Iterator[None]:
+    """Show what is being done for as long as the block takes, and for how long already.
+
+    On a terminal it is a line that is gone afterwards; in a log, a line now and then if it takes long. Nothing else may
+    be printed meanwhile.
+
+    Args:
+        text: what is being done.
+        console: where it is shown; None for stderr.
+        interval_s: between the lines of a log.
+
+    """
+    shown = console or Console(stderr=True, soft_wrap=True)
+    if not shown.is_terminal:
+        with _told(text, shown, interval_s):
+            yield
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Bar(*columns, console=shown, transient=True, redirect_stdout=False, redirect_stderr=False) as line:
+        line.add_task(text, total=None)
+        yield
+
+
+@contextmanager
+def _told(text: str, console: Console, interval_s: float) -> Iterator[None]:
+    started, done = time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        while not done.wait(interval_s):
+            seconds = f"{time.monotonic() - started:.0f} s"
+            console.print(f"{text}, {seconds} so far", highlight=False, markup=False)
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        done.set()
+        teller.join()

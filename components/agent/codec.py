@@ -63,12 +63,17 @@ def parse_turn(text: str) -> Parsed:
 
 def render_call(thought: str, name: str, args: Mapping[str, object]) -> str:
     """The turn that thinks `thought` and calls `name`; raises ValueError when a value would break the grammar."""
+    return f"{_render_thought(thought)}{call_block(name, args)}"
+
+
+def call_block(name: str, args: Mapping[str, object]) -> str:
+    """A call without the thought before it; raises ValueError when a value would break the grammar."""
     lines = [f"<tool_call>\n<function={_safe(name)}>"]
     for key, value in args.items():
         plain = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         lines.append(f"<parameter={_safe(key)}>\n{_safe(plain)}\n</parameter>")
     lines.append("</function>\n</tool_call>")
-    return f"{_render_thought(thought)}{chr(10).join(lines)}"
+    return "\n".join(lines)
 
 
 def render_report(thought: str, report: Report) -> str:

@@ -119,6 +119,11 @@ class Paths:
         return self.root / ".eviflow"
 
     @property
+    def quarantine(self) -> Path:
+        """Replies of language models that nobody may act on, as they came."""
+        return self.work / "quarantine"
+
+    @property
     def cache(self) -> Path:
         """Answers that are the same every time they are asked for."""
         return self.work / "cache"

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from components.config.serving import ServingParams
 from components.config.tools import PriceParams, ToolParams
 
 Count = Annotated[int, Field(ge=1)]
@@ -228,6 +229,7 @@ class Params(Section):
     prices: PriceParams = PriceParams()
     budget: BudgetParams = BudgetParams()
     agent: AgentParams = AgentParams()
+    serving: ServingParams = ServingParams()
     episodes: EpisodeParams = EpisodeParams()
     review: ReviewParams = ReviewParams()
     policy: PolicyParams = PolicyParams()

@@ -40,6 +40,8 @@ class ServiceSettings(BaseSettings):
     serper_url: str | None = Field(default=None, validation_alias="SERPER_BASE_URL")
     jina_url: str | None = Field(default=None, validation_alias="JINA_BASE_URL")
     baidu_url: str | None = Field(default=None, validation_alias="BAIDU_BASE_URL")
+    openai_key: SecretStr | None = Field(default=None, validation_alias="EVIFLOW_OPENAI_KEY")
+    """Of an OpenAI-compatible server; None for one that asks for none."""
     world_url: str | None = Field(default=None, validation_alias="EVIFLOW_WORLD_URL")
     """A served world (`eviflow world serve`) that answers in the place of everything."""
 

@@ -75,7 +75,7 @@ def _for_template(position: int, message: Message, apart: bool) -> dict[str, Any
         return {"role": "assistant", "reasoning_content": whole, "content": rest} if apart else _plain(whole)
     parts: list[dict[str, str]] = [{"type": "image"} for _ in message.images]
     if message.text:
-        parts.append({"type": "text", "text": _harmless(message.text)})
+        parts.append({"type": "text", "text": harmless(message.text)})
     return {"role": message.role, "content": parts}
 
 
@@ -83,6 +83,6 @@ def _plain(turn: str) -> dict[str, Any]:
     return {"role": "assistant", "content": turn}
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
     """Text from outside, unable to form a structure token or a mark."""
     return re.sub("[\ue000-\ue002]", "", text.replace("<|", "< |"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from components.records.episode import Turn
 
@@ -62,4 +62,16 @@ class Policy(Protocol):
 
     def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
         """One turn for each conversation, in order."""
+        ...
+
+
+@runtime_checkable
+class AsyncPolicy(Policy, Protocol):
+    """A policy that waits for others instead of computing: it is asked in the event loop, where it can be interrupted.
+
+    What it has got for one conversation is never asked for again because another failed.
+    """
+
+    async def answer(self, conversations: Sequence[Conversation]) -> list[Turn | Exception]:
+        """One turn for each conversation, in order, or what went wrong with it."""
         ...

@@ -52,6 +52,9 @@ class Turn(Record):
     """Sampled ids, stop token included; None for a policy that does not sample tokens."""
     logprobs: tuple[float, ...] | None = None
     """Natural log-probability of each sampled id."""
+    top_logprobs: tuple[tuple[tuple[int | str, float], ...], ...] | None = None
+    """Of each sampled id, the candidates that a server named and their log-probabilities, likeliest first: a
+    candidate's id, or its text where the server does not tell ids. None where none were asked for."""
     finish_reason: str = "stop"
     """`stop` or `length`."""
     prompt_tokens: int = 0
@@ -62,6 +65,9 @@ class Turn(Record):
     def output_tokens(self) -> int:
         """Tokens that the policy wrote, stop token included; none for a policy that has no tokens."""
         return self.completion_tokens if self.token_ids is None else len(self.token_ids)
+
+    sampling_json: str = "{}"
+    """How a server was asked: its address, the model, and every setting as it was sent, as a JSON object."""
 
 
 class Observation(Record):

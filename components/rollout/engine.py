@@ -17,11 +17,12 @@ from components.config.schema import AgentParams
 from components.errors import EviflowError
 from components.progress import Progress
 from components.records.case import Case
-from components.records.conversation import Conversation, Policy
+from components.records.conversation import AsyncPolicy, Conversation, Policy
 from components.records.episode import Episode, Step, StepKind, Termination, Turn
 from components.records.image_bank import ImageBank
 from components.rollout.budget import Budget, unlimited
 from components.rollout.store import EpisodeStore
+from components.tools.clients.errors import Quarantined
 from components.tools.metering import Account, charged_to
 from components.tools.toolbox import Toolbox
 
@@ -201,8 +202,10 @@ class _Rollout:
 async def _ask(policy: Policy, conversations: Sequence[Conversation]) -> list[Turn | Exception]:
     """A turn for each conversation, or the error that it alone is to blame for."""
     turns = await _halve(policy, conversations)
-    first = turns[0]
-    if len(turns) > 1 and isinstance(first, Exception) and all(isinstance(turn, Exception) for turn in turns):
+    # A reply that may not be used came from a policy that works.
+    failed = [turn for turn in turns if isinstance(turn, Exception) and not isinstance(turn, Quarantined)]
+    if len(turns) == len(failed) > 1:
+        first = failed[0]
         raise EviflowError(
             f"policy {policy.name} failed on all {len(turns)} conversations, first with {type(first).__name__}: {first}"
         ) from first
@@ -211,6 +214,8 @@ async def _ask(policy: Policy, conversations: Sequence[Conversation]) -> list[Tu
 
 async def _halve(policy: Policy, conversations: Sequence[Conversation]) -> list[Turn | Exception]:
     """Ask for a batch; where it fails, ask for its halves, down to the conversation that breaks it."""
+    if isinstance(policy, AsyncPolicy):
+        return await policy.answer(conversations)
     try:
         turns = policy.act(conversations) if policy.quick else await asyncio.to_thread(policy.act, conversations)
     except Exception as error:  # attributed below

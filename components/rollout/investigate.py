@@ -5,24 +5,58 @@ eviflow investigate IMAGE --policy scripted
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import NamedTuple
 
+from components.agent.codec import parse_turn
 from components.agent.loop import Investigation
 from components.config.paths import Paths
 from components.config.schema import Params
-from components.errors import UsageError
+from components.config.settings import load_service_settings, variable
+from components.errors import EviflowError, UsageError, unknown_name
 from components.policies.scripted import ScriptedTeacher
 from components.records.case import Case
-from components.records.conversation import Policy
-from components.records.episode import Episode, Step
+from components.records.conversation import AsyncPolicy, Conversation, Policy
+from components.records.episode import Episode, Step, Turn
 from components.records.image_bank import ImageBank, asset_path
 from components.records.image_check import read_picture
 from components.rollout.cases import find_case
+from components.rollout.choices import EVERY_TOOL, ToolChoice
+from components.rollout.show import call_text
 from components.rollout.spending import Spending
+from components.tools.clients.errors import Overloaded, Rejected, ServiceError
 from components.tools.metering import charged_to
 from components.tools.services import open_services
 
 POLICIES = ("scripted", "sft", "base")
+_SHOWN_CHARS = 60
+
+
+class PolicyFailed(EviflowError):
+    """The policy gave no turn that may be used.
+
+    Args:
+        sentence: why, and what to do.
+        episode: what there was of the investigation.
+
+    """
+
+    def __init__(self, sentence: str, episode: Episode) -> None:
+        super().__init__(sentence)
+        self.episode = episode
+
+
+class Watch(NamedTuple):
+    """Who is told of an investigation while it goes on."""
+
+    step: Callable[[Step], None] = lambda step: None
+    """Called after every turn."""
+    doing: Callable[[str], AbstractContextManager[object]] = nullcontext
+    """Open for as long as what it is given takes: "turn 3: thinking"."""
+
+
+_NOBODY = Watch()
 
 
 def investigate(
@@ -30,7 +64,8 @@ def investigate(
     params: Params,
     paths: Paths,
     policy: str | None = None,
-    on_step: Callable[[Step], None] = lambda step: None,
+    watch: Watch = _NOBODY,
+    tools: ToolChoice = EVERY_TOOL,
     spending: Spending | None = None,
 ) -> Episode:
     """Investigate one picture and return the whole episode.
@@ -39,12 +74,14 @@ def investigate(
         image: a picture file, or the id of a case of the benchmark.
         params: all settings.
         paths: the checkout, whose world is searched.
-        policy: `scripted`, `sft` or `base`; None takes the newest trained one.
-        on_step: called after every turn.
+        policy: `scripted`, `sft`, `base` or `openai:URL#MODEL`; None takes the newest trained one.
+        watch: who is told of it meanwhile.
+        tools: what may be used.
         spending: keeps account of what is sent; None where nobody asks.
 
     Raises:
         UsageError: the picture cannot be used, or there is no such policy.
+        PolicyFailed: the policy's server gave no turn that may be used; holds what there was until then.
         EviflowError: the world has not been built.
 
     """
@@ -54,7 +91,7 @@ def investigate(
     case = Case(case_id=f"picture-{digest[:12]}", image_path=asset_path(digest), image_sha256=digest)
     chosen = find_policy(policy, params, paths, bank)
     spending = spending or Spending(params.prices)
-    return asyncio.run(_investigate(case, data, chosen, params, paths, bank, on_step, spending))
+    return asyncio.run(_investigate(case, data, chosen, params, paths, bank, watch, tools, spending))
 
 
 def investigation_bank(paths: Paths) -> ImageBank:
@@ -80,8 +117,12 @@ def find_policy(name: str | None, params: Params, paths: Paths, bank: ImageBank)
         UsageError: there is no policy of that name, or it has not been made yet.
 
     """
+    from components.policies.openai import FORM, PREFIX
+
+    if name is not None and name.startswith(PREFIX):
+        return _served_policy(name, params, paths, bank)
     if name is not None and name not in POLICIES:
-        raise UsageError(f"there is no policy `{name}`; the policies are {', '.join(POLICIES)}")
+        raise unknown_name("policy", name, [*POLICIES, FORM])
     if name == "scripted":
         return ScriptedTeacher()
     folder = paths.base_policy if name == "base" else paths.sft_policy
@@ -98,6 +139,14 @@ def find_policy(name: str | None, params: Params, paths: Paths, bank: ImageBank)
     )
 
 
+def _served_policy(name: str, params: Params, paths: Paths, bank: ImageBank) -> Policy:
+    from components.policies.openai import OpenAiPolicy, read_served_model
+
+    served = read_served_model(name)
+    key = load_service_settings(paths.root).openai_key
+    return OpenAiPolicy(served, params.serving, bank, key=key, kept=paths.quarantine)
+
+
 async def _investigate(
     case: Case,
     image: bytes,
@@ -105,17 +154,56 @@ async def _investigate(
     params: Params,
     paths: Paths,
     bank: ImageBank,
-    on_step: Callable[[Step], None],
+    watch: Watch,
+    tools: ToolChoice,
     spending: Spending,
 ) -> Episode:
     async with open_services(params, paths, bank) as services:
-        toolbox = services.toolbox(case, image)
+        toolbox = services.toolbox(case, image, only=tools.only, without=tools.without)
         seed = params.evaluation.seed
         investigation = Investigation(case, toolbox, params.agent, policy=policy.name, seed=seed)
         name = investigation.episode().episode_id
         with charged_to(spending.account(name)):
             while not investigation.done:
-                (turn,) = await asyncio.to_thread(policy.act, [investigation.conversation()])
-                spending.charge_turn(name, policy.name, turn)
-                on_step(await investigation.advance(turn))
+                await _advance(investigation, policy, watch, lambda turn: spending.charge_turn(name, policy.name, turn))
     return investigation.episode()
+
+
+async def _advance(investigation: Investigation, policy: Policy, watch: Watch, charge: Callable[[Turn], None]) -> None:
+    """One turn and what follows it; raises PolicyFailed when there is none."""
+    number = len(investigation.steps) + 1
+    try:
+        with watch.doing(f"turn {number}: thinking"):
+            turn = await _ask(policy, investigation.conversation())
+    except ServiceError as error:
+        investigation.abort()
+        raise PolicyFailed(_why(policy, number, error), investigation.episode()) from error
+    charge(turn)
+    with watch.doing(f"turn {number}: {_running(turn)}"):
+        step = await investigation.advance(turn)
+    watch.step(step)
+
+
+async def _ask(policy: Policy, conversation: Conversation) -> Turn:
+    if not isinstance(policy, AsyncPolicy):
+        return (await asyncio.to_thread(policy.act, [conversation]))[0]
+    (turn,) = await policy.answer([conversation])
+    if isinstance(turn, Exception):
+        raise turn
+    return turn
+
+
+def _running(turn: Turn) -> str:
+    """What a turn does, in a few words; what a model wrote may not move the cursor."""
+    call = parse_turn(turn.text).call
+    text = "".join(sign if sign.isprintable() else " " for sign in call_text(call)) if call else "reading the turn"
+    return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
+
+
+def _why(policy: Policy, number: int, error: ServiceError) -> str:
+    mend = ""
+    if isinstance(error, Rejected):
+        mend = f"; look at {variable('openai_key')}"
+    elif isinstance(error, Overloaded):
+        mend = "; see whether its server runs, and try again"
+    return f"policy {policy.name} gave no turn {number} that may be used: {error}{mend}"

@@ -71,16 +71,24 @@ class Services:
         self._params = params
         self._bank = bank
 
-    def toolbox(self, case: Case, image: bytes, *, without: Collection[ToolFamily] = ()) -> Toolbox:
+    def toolbox(
+        self,
+        case: Case,
+        image: bytes,
+        *,
+        only: Collection[str] | None = None,
+        without: Collection[ToolFamily] = (),
+    ) -> Toolbox:
         """The tools of one investigation.
 
         Args:
             case: what is investigated.
             image: its picture, encoded.
+            only: names of tools besides which there are no others; None for all.
             without: families that an ablation takes away.
 
         """
-        tools = build_tools(
+        built = build_tools(
             self._params,
             serper=self.serper,
             reader=self.reader,
@@ -90,6 +98,7 @@ class Services:
             policy=self.policy,
             without=without,
         )
+        tools = [tool for tool in built if only is None or tool.name in only]
         limits = {"call_s": self._params.tool_timeout_s, "episode_s": self._params.episode_timeout_s}
         return Toolbox(case, image, tools, self._bank, **limits)
 

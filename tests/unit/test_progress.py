@@ -1,10 +1,13 @@
+import io
 import json
+import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from components import progress as module
-from components.progress import Progress, track
+from components.progress import Progress, activity, track
 
 
 class Clock:
@@ -67,3 +70,32 @@ def test_whoever_started_the_process_can_read_how_far_it_is(tmp_path: Path, monk
     assert told == {"done": 4, "total": 10, "text": "drawing: 4/10 pictures, 3 s left, 2.0 pictures/s"}
     assert json.loads(file.read_text("utf-8"))["text"].endswith("2.0 pictures/s, 2 refused")
     assert [path.name for path in file.parent.iterdir()] == ["world.json"]
+
+
+def test_a_terminal_shows_what_is_being_done_and_forgets_it() -> None:
+    output = io.StringIO()
+    console = Console(file=output, force_terminal=True, width=80)
+    with activity("turn 1: [bold]thinking", console):
+        time.sleep(0.15)
+    assert "turn 1: [bold]thinking" in output.getvalue()
+    assert "0:00:00" in output.getvalue()
+    assert output.getvalue().endswith("\x1b[2K"), "the line is gone"
+
+
+def test_a_log_is_told_of_what_takes_long_alone() -> None:
+    output = io.StringIO()
+    console = Console(file=output, width=80)
+    with activity("turn 1: thinking", console, interval_s=60):
+        pass
+    assert output.getvalue() == ""
+    with activity("turn 2: [visit]", console, interval_s=0.05):
+        deadline = time.monotonic() + 5
+        while output.getvalue().count("\n") < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert output.getvalue().splitlines()[:2] == ["turn 2: [visit], 0 s so far"] * 2
+
+
+def test_what_is_being_done_may_fail(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ZeroDivisionError), activity("turn 1: thinking"):
+        raise ZeroDivisionError
+    assert capsys.readouterr().err == ""

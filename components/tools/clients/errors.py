@@ -35,6 +35,21 @@ class Rejected(ServiceError):
     """The service does not take our key, or we have no credit left; trying again would not help."""
 
 
+class Quarantined(ServiceError):
+    """A reply that came and may not be used: no tool runs on it, and it is kept as it came.
+
+    Args:
+        service: as above.
+        reason: as above.
+        reply: the body, without keys.
+
+    """
+
+    def __init__(self, service: str, reason: str, reply: bytes) -> None:
+        super().__init__(service, reason)
+        self.reply = reply
+
+
 class NotUploaded(ServiceError):
     """A picture could not be laid where a search would look at it: the search itself was never made."""
 

@@ -3,6 +3,7 @@ import json
 import shutil
 import subprocess
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from components.records.case import Case, Gold, Split
 from components.records.episode import Episode, Step, Termination
 from components.records.image_bank import ImageBank
 from components.rollout.cases import load_cases
-from components.rollout.investigate import find_policy, investigate
+from components.rollout.investigate import Watch, find_policy, investigate
 from components.rollout.show import StepPrinter
 from components.storage.atomic import read_jsonl, write_bytes
 from components.tracking.store import open_store
@@ -36,8 +37,16 @@ def test_the_steps_come_one_by_one_and_then_the_episode(params: Params, paths: P
     picture, gold = picture_of(paths, tmp_path)
     shutil.rmtree(paths.facts.parent)
     steps: list[Step] = []
-    episode = investigate(picture, params, paths, "scripted", steps.append)
+    said: list[str] = []
+
+    def doing(text: str) -> AbstractContextManager[None]:
+        said.append(text)
+        return nullcontext()
+
+    episode = investigate(picture, params, paths, "scripted", Watch(steps.append, doing))
     assert tuple(steps) == episode.steps
+    assert said[:2] == ["turn 1: thinking", "turn 1: perceive_scene()"]
+    assert len(said) == 2 * len(steps)
     assert episode.termination is Termination.FINISHED
     assert episode.report is not None
     assert episode.report.verdict is gold.factual_status
@@ -107,8 +116,11 @@ def test_without_a_trained_policy_the_user_is_told_what_to_do(params: Params, pa
 
 
 def test_an_unknown_policy_is_refused(params: Params, paths: Paths) -> None:
-    with pytest.raises(UsageError, match="there is no policy `gpt`; the policies are scripted, sft, base"):
-        find_policy("gpt", params, paths, ImageBank(paths.work))
+    sentence = (
+        "there is no policy `script`; the nearest right name is `scripted`, of scripted, sft, base, openai:URL#MODEL"
+    )
+    with pytest.raises(UsageError, match=sentence):
+        find_policy("script", params, paths, ImageBank(paths.work))
 
 
 def test_a_missing_world_is_named(params: Params, paths: Paths, tmp_path: Path) -> None:

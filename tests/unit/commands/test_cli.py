@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 ROOT = Path(__file__).parents[3]
 
@@ -62,6 +63,26 @@ def test_a_picture_that_is_none_is_refused(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert str(picture) in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "wrong", "near"),
+    [
+        ("--policy", "scriptde", "scripted"),
+        ("--transport", "lvie", "live"),
+        ("--tools", "visit,text_serch", "text_search"),
+        ("--without", "visuals", "visual"),
+    ],
+)
+def test_a_wrong_name_of_a_choice_is_answered_with_the_nearest_right_one(
+    tmp_path: Path, option: str, wrong: str, near: str
+) -> None:
+    Image.new("RGB", (64, 64)).save(tmp_path / "picture.png")
+    (tmp_path / "params.yaml").touch()
+    done = eviflow("--root", str(tmp_path), "investigate", str(tmp_path / "picture.png"), option, wrong)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"the nearest right name is `{near}`" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_an_unknown_option_is_wrong_usage() -> None:

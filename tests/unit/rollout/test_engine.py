@@ -20,6 +20,7 @@ from components.records.episode import Episode, StepKind, Termination, Turn
 from components.records.image_bank import ImageBank
 from components.rollout.engine import ATTEMPTS, Job, Toolboxes, run_episodes
 from components.rollout.store import EpisodeStore
+from components.tools.clients.errors import Quarantined, ServiceError
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -148,6 +149,40 @@ def test_a_policy_that_fails_on_everything_stops_the_rollout(tmp_path: Path) -> 
     with pytest.raises(EviflowError, match=r"walker failed on all 3 conversations.*out of order"):
         run(tmp_path, jobs_for(tmp_path, 3), Broken())
     assert EpisodeStore(tmp_path / "work").episodes() == {}
+
+
+class Served(Walker):
+    """Is asked in the event loop, and gives the error of every conversation whose seed it names."""
+
+    def __init__(self, errors: dict[int, Exception]) -> None:
+        super().__init__()
+        self.errors = errors
+        self.asked = 0
+
+    async def answer(self, conversations: Sequence[Conversation]) -> list[Turn | Exception]:
+        self.asked += len(conversations)
+        return [self.errors.get(item.seed) or self.turn(item) for item in conversations]
+
+
+def test_one_conversation_that_fails_at_a_server_costs_the_others_nothing(tmp_path: Path) -> None:
+    policy = Served({1: ServiceError("language model", "status 500")})
+    episodes = run(tmp_path, jobs_for(tmp_path, 1, (0, 1, 2)), policy)
+    assert [episode.termination.value for episode in episodes] == ["finished", "policy_error", "finished"]
+    assert policy.asked == sum(len(episode.steps) for episode in episodes) + ATTEMPTS
+
+
+@pytest.mark.incident("SV-2")
+def test_replies_that_may_not_be_used_are_data_however_many_there_are(tmp_path: Path) -> None:
+    cut = Quarantined("language model", "cut off", b"{}")
+    episodes = run(tmp_path, jobs_for(tmp_path, 1, (0, 1)), Served({0: cut, 1: cut}))
+    assert {(episode.termination, episode.steps) for episode in episodes} == {(Termination.POLICY_ERROR, ())}
+    assert "cut off" in (tmp_path / "work/failures.jsonl").read_text()
+
+
+def test_a_server_that_fails_everybody_stops_the_rollout(tmp_path: Path) -> None:
+    down = ServiceError("language model", "status 503")
+    with pytest.raises(EviflowError, match=r"walker failed on all 2 conversations.*status 503"):
+        run(tmp_path, jobs_for(tmp_path, 1, (0, 1)), Served({0: down, 1: down}))
 
 
 def test_a_policy_that_loses_a_turn_stops_the_rollout(tmp_path: Path) -> None:

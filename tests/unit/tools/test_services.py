@@ -149,6 +149,16 @@ def test_an_ablation_takes_a_family_away(web: Web, picture: bytes, bank: ImageBa
     assert registry.schemas_for(running.episode().exposed_tools) == running.conversation().offered
 
 
+def test_some_tools_alone_can_be_offered(web: Web, picture: bytes, bank: ImageBank) -> None:
+    requester = Requester(httpx.ASGITransport(app=WorldApp(web, lambda _: [])), 5)
+    services = Services(requester, ToolParams(), bank, SourcePolicy())
+    toolbox = services.toolbox(case_of(picture), picture, only={"visit", "count_objects"})
+    assert toolbox.names == ("count_objects", "visit", "finish_investigation")
+    without = {ToolFamily.EVIDENCE_INSPECTION}
+    toolbox = services.toolbox(case_of(picture), picture, only={"visit", "count_objects"}, without=without)
+    assert toolbox.names == ("count_objects", "finish_investigation")
+
+
 def test_an_unknown_tool_has_no_schema() -> None:
     with pytest.raises(ValueError, match="no tool 'dance'"):
         registry.schemas_for(["dance"])
