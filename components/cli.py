@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from components.commands import data, doctor, investigate, run, stage, world
+from components.commands import data, doctor, investigate, run, score, stage, world
 from components.commands.session import Session, guarded
 
 app = typer.Typer(
@@ -38,6 +38,7 @@ app.command("stage", epilog=stage.EXAMPLE)(stage.stage)
 app.command("investigate", epilog=investigate.EXAMPLE)(investigate.investigate)
 app.command("doctor", epilog=doctor.EXAMPLE)(doctor.doctor)
 app.add_typer(data.app, name="data")
+app.add_typer(score.app, name="score")
 app.add_typer(world.app, name="world")
 app.add_typer(data.app, name="data")
 

@@ -1,7 +1,10 @@
-"""How far a long step is: a bar on a terminal, a line now and then in a log."""
+"""How far a long step is: a bar on a terminal, a line now and then in a log, a file for whoever started the process."""
 
+import json
+import os
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -10,6 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 LOG_INTERVAL_S = 15.0
+MIRROR = "EVIFLOW_PROGRESS"
+"""The variable that names the file, where one is wanted."""
+MIRROR_INTERVAL_S = 1.0
 
 T = TypeVar("T")
 
@@ -42,6 +48,8 @@ class Progress:
         self._resumed = self._done = 0
         self._note = ""
         self._started = self._logged = time.monotonic()
+        self._mirror = Path(os.environ[MIRROR]) if MIRROR in os.environ else None
+        self._mirrored = -MIRROR_INTERVAL_S
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -51,6 +59,7 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bar.stop()
+        self._tell_starter()
         if error is None:
             self._say(f"{self._where()} in {self.seconds:.0f} s{self._speed()}")
 
@@ -72,6 +81,19 @@ class Progress:
         if self._bar.disable and time.monotonic() - self._logged >= LOG_INTERVAL_S:
             self._logged = time.monotonic()
             self._say(f"{self._where()}, {self.seconds:.0f} s gone{self._left()}{self._speed()}")
+        if self.seconds - self._mirrored >= MIRROR_INTERVAL_S:
+            self._tell_starter()
+
+    def _tell_starter(self) -> None:
+        """Write how far it is to the file, whole."""
+        if self._mirror is None:
+            return
+        self._mirrored = self.seconds
+        text = f"{self._where()}{self._left()}{self._speed()}"
+        self._mirror.parent.mkdir(parents=True, exist_ok=True)
+        beside = self._mirror.with_suffix(f".{os.getpid()}")
+        beside.write_text(json.dumps({"done": self._done, "total": self._total, "text": text}), "utf-8")
+        beside.replace(self._mirror)
 
     def _where(self) -> str:
         return f"{self._title}: {self._done}/{self._total} {self._unit}"

@@ -32,6 +32,7 @@ from components.tracking.store import Store, open_store
 from components.tracking.tags import PREFECT_RUN, PREFECT_URL, REUSED_FROM, identity_tags
 from flows.console import say
 from flows.contract import StageOutcome, StageRequest
+from flows.progress import shown_progress
 
 PREFECT_UI = "http://127.0.0.1:4200"
 """Where `make ui` serves the checkout's own Prefect database."""
@@ -46,7 +47,8 @@ def build_data(stage: str, request: StageRequest) -> StageOutcome:
     run_id = open_run(store, stage, stage_identity(spec, params, paths), parent=request.parent_run_id)
     with closing(store, run_id):
         _link(store, run_id, params, paths)
-        repro(paths.root, stage, single=request.parent_run_id is not None)
+        with shown_progress(stage, paths) as told:
+            repro(paths.root, stage, single=request.parent_run_id is not None, env=told)
         made = [out for out in outs(paths.root, stage) if out.path in spec.outputs]
         log_datasets(store, run_id, [out for out in outs(paths.root) if out.path in spec.inputs], "read", {})
         log_datasets(store, run_id, made, "made", {})
@@ -127,7 +129,8 @@ def _link(store: Store, run_id: str, params: Params, paths: Paths) -> None:
 def _launch(spec: StageSpec, run_id: str, params: Params, paths: Paths) -> Manifest:
     argv = [sys.executable, "-m", "components.cli", "--root", str(paths.root), "stage", spec.name, "--run-id", run_id]
     own = {name: value for name, value in environment().items() if name != "MLFLOW_RUN_ID"}
-    finished = run_group(argv, paths.root, own)
+    with shown_progress(spec.name, paths) as told:
+        finished = run_group(argv, paths.root, own | told)
     manifest = current_manifest(spec, params, paths) if finished.returncode == 0 else None
     if manifest is None:
         raise stage_failure(spec.name, finished.returncode)

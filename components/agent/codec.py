@@ -25,6 +25,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from components.records.case import Verdict
 from components.records.episode import Report, ToolCall
@@ -33,6 +34,8 @@ from components.tools import messages
 _CALL = re.compile(r"<tool_call>\s*<function=([^<>\s]+)>(.*?)</function>\s*</tool_call>", re.DOTALL)
 _PARAMETER = re.compile(r"\s*<parameter=([^<>\s]+)>\n?(.*?)\n?</parameter>\s*", re.DOTALL)
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
+_KEPT = 4096
+"""Turns that are remembered: those of some hundred investigations."""
 _TAG = re.compile(r"</?(?:think|tool_call|function|parameter|answer)\b")
 
 
@@ -49,8 +52,9 @@ class Parsed:
     """Whether the turn is, or tries to be, a report."""
 
 
+@lru_cache(_KEPT)
 def parse_turn(text: str) -> Parsed:
-    """Read a turn; never raises."""
+    """Read a turn; never raises. A teacher reads its own earlier turns again and again, so they are remembered."""
     thought, body = _split_thought(text)
     if "<answer>" in body and "<tool_call>" not in body:
         return _parse_report(thought, body)

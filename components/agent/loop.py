@@ -122,7 +122,18 @@ class Investigation:
         self._actions += 1
         with asked_by(f"{self.case.case_id} s{self._seed} o{self._actions}"):
             observation = await self._toolbox.execute(checked, f"o{self._actions}")
-        return self._step(StepKind.ACTION, turn, parsed, observation=observation)
+        return self._step(
+            StepKind.ACTION, turn, parsed, observation=observation, control=self._control_after(observation)
+        )
+
+    def _control_after(self, observation: Observation) -> str:
+        """What the policy is told of its budget; empty when it is not."""
+        if not self._config.control_packet:
+            return ""
+        seen = [*(step.observation for step in self._steps if step.observation), observation]
+        citable = [at for at, one in enumerate(seen, start=1) if not _problem_with(one.observation_id, one)]
+        barren = len(seen) - max(citable, default=0)
+        return messages.control(self._actions, self._config.action_budget, len(citable), barren, self._toolbox.limits)
 
     def _take_report(self, turn: Turn, parsed: Parsed) -> Step:
         if parsed.report is None:
@@ -163,7 +174,14 @@ class Investigation:
         self._duration = time.perf_counter() - self._started
 
     def _step(
-        self, kind: StepKind, turn: Turn, parsed: Parsed, *, observation: Observation | None = None, feedback: str = ""
+        self,
+        kind: StepKind,
+        turn: Turn,
+        parsed: Parsed,
+        *,
+        observation: Observation | None = None,
+        feedback: str = "",
+        control: str = "",
     ) -> Step:
         return Step(
             index=len(self._steps),
@@ -173,6 +191,7 @@ class Investigation:
             call=parsed.call,
             observation=observation,
             feedback=feedback,
+            control=control,
         )
 
 

@@ -3,7 +3,7 @@
 Teacher, student, trainer and judge all read what these functions return.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from components.agent import prompts
 from components.records.case import Case
@@ -15,9 +15,12 @@ from components.tools import messages
 def messages_for(case: Case, steps: Sequence[Step], *, direct: bool = False) -> tuple[Message, ...]:
     """Everything a policy is shown after `steps`, its own turns included."""
     shown = list(opening(case, direct=direct))
+    attached = {case.image_sha256: "the case"}
     for step in steps:
         shown.append(assistant_message(step.turn))
-        shown.extend(follow_up(step))
+        shown.extend(follow_up(step, attached))
+        if step.observation is not None:
+            attached = dict.fromkeys(step.observation.images, step.observation.observation_id) | attached
     return tuple(shown)
 
 
@@ -41,22 +44,28 @@ def assistant_message(turn: Turn) -> Message:
     return Message("assistant", turn.text, token_ids=turn.token_ids)
 
 
-def follow_up(step: Step) -> tuple[Message, ...]:
-    """What the policy is shown after its turn."""
+def follow_up(step: Step, attached: Mapping[str, str]) -> tuple[Message, ...]:
+    """What the policy is shown after its turn; `attached` names, by hash, whose pictures it has been shown before."""
     if step.observation is not None:
-        return observation_messages(step.observation)
+        return observation_messages(step.observation, attached, step.control)
     if not step.feedback:
         return ()
     return (Message(_feedback_role(step), step.feedback),)
 
 
-def observation_messages(observation: Observation) -> tuple[Message, ...]:
-    """The result under its id; its pictures follow as a `user` message, which every chat template keeps."""
+def observation_messages(
+    observation: Observation, attached: Mapping[str, str], control: str = ""
+) -> tuple[Message, ...]:
+    """The result under its id; its pictures follow as a `user` message, which every chat template keeps.
+
+    A picture is attached once in an investigation; the second time words say whose it is.
+    """
     name = observation.observation_id
-    result = Message("tool", f"{name}\n{observation.text}", observation_id=name)
-    if not observation.images:
-        return (result,)
-    return result, Message("user", "", images=observation.images)
+    again = dict.fromkeys(attached[digest] for digest in observation.images if digest in attached)
+    lines = [name, observation.text, *map(messages.same_picture, again), *([control] if control else [])]
+    result = Message("tool", "\n".join(lines), observation_id=name)
+    fresh = tuple(dict.fromkeys(digest for digest in observation.images if digest not in attached))
+    return (result, Message("user", "", images=fresh)) if fresh else (result,)
 
 
 def budget_feedback() -> str:

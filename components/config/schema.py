@@ -66,6 +66,8 @@ class AgentParams(Section):
     """Executed tool calls in one investigation."""
     corrections_per_stage: Count = 4
     """Refused turns before a stage is given up."""
+    control_packet: bool = False
+    """Tell the policy with each result what it may cite, what it has used and what is left."""
 
 
 class EpisodeParams(Section):

@@ -2,16 +2,16 @@
 
 The chat template renders the text around the assistant's turns; the turns themselves keep the ids that were sampled.
 A turn without ids (a scripted teacher's) is encoded once, by itself. So no sampled id is ever decoded and encoded
-again, and a prompt is always a prefix of the row that training later reads.
+again, and a turn's prompt is a prefix of every row in which the turn stands whole.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from components.errors import EviflowError
+from components.policies.layout import Slot, lay_out, slot_text
 from components.policies.tokens import IM_END, IMAGE_PAD
 from components.records.conversation import Message, ToolSchema
 from components.records.image_bank import ImageBank
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 CACHED_CHUNKS = 20_000
 """Pieces of text whose ids are kept: those of a few thousand episodes."""
-
-_TURN = "\ue000{}\ue001"
-_TURN_PATTERN = re.compile("\ue000(\\d+)\ue001")
 
 
 @dataclass(frozen=True)
@@ -36,6 +33,8 @@ class Encoded:
     """Start and end (exclusive, stop token included) of each assistant turn in `token_ids`."""
     images: list[str]
     """SHA-256 of the pictures, in order of their placeholders."""
+    thoughtless: int = 0
+    """How many of `turns`, the first ones, lack their thoughts, which the template left out: never to be learned."""
 
 
 @dataclass(frozen=True)
@@ -70,30 +69,38 @@ class ChatEncoder:
 
     def encode(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, prompt: bool) -> Encoded:
         """Encode a conversation; with `prompt`, the opening of the next assistant turn follows."""
-        text = self.tokenizer.apply_chat_template(
-            [_for_template(index, message) for index, message in enumerate(messages)],
-            tools=[tool.as_function() for tool in tools] or None,
-            tokenize=False,
-            add_generation_prompt=prompt,
-        )
-        images = [digest for message in messages for digest in message.images]
-        pieces = _TURN_PATTERN.split(text)
         token_ids: list[int] = []
         turns: list[tuple[int, int]] = []
-        for position, piece in enumerate(pieces):
-            if position % 2:
-                turn = self.turn_ids(messages[int(piece)])
+        slots: list[Slot] = []
+        for piece in lay_out(self.tokenizer, messages, tools, prompt=prompt):
+            if isinstance(piece, Slot):
+                turn = self._slot_ids(messages[piece.position], piece)
                 turns.append((len(token_ids), len(token_ids) + len(turn)))
+                slots.append(piece)
                 token_ids.extend(turn)
             else:
-                token_ids.extend(self._encode_chunk(piece.removeprefix(IM_END) if position else piece))
-        return Encoded(self._expand(token_ids, turns, images), turns, images)
+                # A turn brings what ends it along, unless it was cut off: then the template's own stands.
+                ended = bool(slots) and token_ids[-1:] == [self.stop_id]
+                token_ids.extend(self._encode_chunk(piece.removeprefix(IM_END) if ended else piece))
+        images = [digest for message in messages for digest in message.images]
+        thoughtless = sum(not slot.whole for slot in slots)
+        return Encoded(self._expand(token_ids, turns, images), turns, images, thoughtless)
 
     def turn_ids(self, message: Message) -> list[int]:
-        """The ids of an assistant turn: as sampled, or encoded here and closed with the stop token."""
-        if message.token_ids is not None:
-            return list(message.token_ids)
-        return [*self._encode_chunk(message.text), self.stop_id]
+        """The ids of a whole assistant turn: as sampled, or encoded here and closed with the stop token."""
+        return self._slot_ids(message, Slot(0, whole=True, opened=False))
+
+    def _slot_ids(self, message: Message, slot: Slot) -> list[int]:
+        if message.token_ids is None:
+            return [*self._encode_chunk(slot_text(message.text, slot)), self.stop_id]
+        return list(message.token_ids if slot.whole else self._after_thought(message.token_ids))
+
+    def _after_thought(self, token_ids: Sequence[int]) -> Sequence[int]:
+        """The sampled ids behind the thought and the line breaks that follow it."""
+        texts = [self.tokenizer.decode([token]) for token in token_ids]
+        closing = next((at for at, text in enumerate(texts) if "</think>" in text), -1)
+        start = next((at for at in range(closing + 1, len(texts)) if texts[at].strip()), len(texts))
+        return token_ids[start:]
 
     def ids_opening(self, tag: str) -> frozenset[int]:
         """Ids of the structure tokens that begin with `tag`."""
@@ -135,17 +142,3 @@ class ChatEncoder:
         shifts.append(len(expanded))
         turns[:] = [(shifts[start], shifts[end]) for start, end in turns]
         return expanded
-
-
-def _for_template(index: int, message: Message) -> dict[str, Any]:
-    if message.role == "assistant":
-        return {"role": "assistant", "content": _TURN.format(index)}
-    parts: list[dict[str, str]] = [{"type": "image"} for _ in message.images]
-    if message.text:
-        parts.append({"type": "text", "text": _harmless(message.text)})
-    return {"role": message.role, "content": parts}
-
-
-def _harmless(text: str) -> str:
-    """Text from outside, unable to form a structure token or a turn marker."""
-    return text.replace("<|", "< |").replace("\ue000", "").replace("\ue001", "")

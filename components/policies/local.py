@@ -28,11 +28,22 @@ class LocalPolicy:
         max_new_tokens: longest turn; a turn that reaches it has finish reason `length`.
         batch_size: conversations decoded at once.
         max_length: a conversation longer than this many tokens is not continued.
+        reuse: whether what was read in earlier turns may be kept; without it every conversation is read anew.
 
     """
 
+    quick = False
+
     def __init__(
-        self, folder: Path, bank: ImageBank, *, name: str, max_new_tokens: int, max_length: int, batch_size: int = 32
+        self,
+        folder: Path,
+        bank: ImageBank,
+        *,
+        name: str,
+        max_new_tokens: int,
+        max_length: int,
+        batch_size: int = 32,
+        reuse: bool = True,
     ) -> None:
         from components.policies.decoding import Decoder, can_decode
 
@@ -40,7 +51,8 @@ class LocalPolicy:
         self.name = name
         self.encoder = ChatEncoder(tokenizer, image_processor, bank)
         self._model = model.eval()
-        self._decoder = Decoder(self._model, self.encoder, max_new_tokens) if can_decode(model) else None
+        keeps = reuse and can_decode(model)
+        self._decoder = Decoder(self._model, self.encoder, max_new_tokens) if keeps else None
         self._max_new_tokens = max_new_tokens
         self._max_length = max_length
         self._batch_size = batch_size

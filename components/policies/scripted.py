@@ -20,6 +20,7 @@ class ScriptedTeacher:
     """A deterministic policy that works through the tools alone; it holds no state between turns."""
 
     name = "scripted"
+    quick = True
 
     def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
         """One turn for each conversation, in order."""

@@ -57,6 +57,8 @@ class Policy(Protocol):
     """Anything that can investigate."""
 
     name: str
+    quick: bool
+    """Whether a turn takes next to no time, so that none is worth a thread of its own."""
 
     def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
         """One turn for each conversation, in order."""

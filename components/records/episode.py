@@ -118,6 +118,8 @@ class Step(Record):
     """For an action."""
     feedback: str = ""
     """For a correction, and after finish: what the policy was told."""
+    control: str = ""
+    """For an action: what the policy was told of its budget along with the result; empty where it is not told."""
     masked: bool = False
     """Set by review: the turn stays as context but is not learned from."""
 

@@ -212,7 +212,7 @@ async def _ask(policy: Policy, conversations: Sequence[Conversation]) -> list[Tu
 async def _halve(policy: Policy, conversations: Sequence[Conversation]) -> list[Turn | Exception]:
     """Ask for a batch; where it fails, ask for its halves, down to the conversation that breaks it."""
     try:
-        turns = await asyncio.to_thread(policy.act, conversations)
+        turns = policy.act(conversations) if policy.quick else await asyncio.to_thread(policy.act, conversations)
     except Exception as error:  # attributed below
         if len(conversations) == 1:
             return [error]

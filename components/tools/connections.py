@@ -10,6 +10,7 @@ from components.config.paths import Paths
 from components.config.schema import Params
 from components.config.settings import ServiceSettings, load_service_settings
 from components.errors import PreflightError
+from components.tools.clients.guard import GuardedTransport
 from components.tools.recording import recorded, replayed
 from components.tools.transports import NetworkTransport, PortTransport, RecordTransport, ReplayTransport, Sent
 
@@ -18,6 +19,9 @@ class Connection(NamedTuple):
     """Who answers."""
 
     transport: httpx.AsyncBaseTransport
+    """For the services."""
+    web: httpx.AsyncBaseTransport
+    """For addresses that a page or a search has named; where these are the network's, there is a guard before it."""
     settings: ServiceSettings | None
     """Of the vendors; None where none is asked."""
     secrets: list[str]
@@ -37,17 +41,25 @@ def connected(params: Params, paths: Paths, world: str | None = None) -> Iterato
     folder = paths.root / tools.recording
     if tools.transport == "world":
         inner = PortTransport(world) if world else world_transport(params, paths)
-        yield Connection(Sent(inner, billed=False), None, [])
+        yield _same(Sent(inner, billed=False))
     elif tools.transport == "replay":
         with replayed(folder) as recording:
-            yield Connection(ReplayTransport(recording), None, [])
+            yield _same(ReplayTransport(recording))
     else:
         link = _vendors(paths, world)
         if tools.transport == "live":
             yield link
             return
         with recorded(folder) as recording:
-            yield link._replace(transport=RecordTransport(link.transport, recording, link.secrets))
+            yield link._replace(
+                transport=RecordTransport(link.transport, recording, link.secrets),
+                web=RecordTransport(link.web, recording, link.secrets),
+            )
+
+
+def _same(transport: httpx.AsyncBaseTransport) -> Connection:
+    """One that answers for everything, without keys."""
+    return Connection(transport, transport, None, [])
 
 
 def world_transport(params: Params, paths: Paths) -> httpx.AsyncBaseTransport:
@@ -61,10 +73,10 @@ def _vendors(paths: Paths, world: str | None) -> Connection:
     settings = load_service_settings(paths.root)
     address = world or settings.world_url
     if address:
-        return Connection(Sent(PortTransport(address), billed=False), None, [])
+        return _same(Sent(PortTransport(address), billed=False))
     if settings.missing:
         raise PreflightError(
             f"{', '.join(settings.missing)} must be set, in the environment or in {paths.root / '.env'}; "
             "`eviflow doctor` tells what works"
         )
-    return Connection(Sent(NetworkTransport(), billed=True), settings, list(settings.secrets))
+    return Connection(Sent(NetworkTransport(), billed=True), GuardedTransport(), settings, list(settings.secrets))

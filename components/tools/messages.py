@@ -3,6 +3,8 @@
 Outages, empty results and refusals never share a sentence, so that neither policy nor judge takes one for another.
 """
 
+from collections.abc import Sequence
+
 # Turns that cannot be read.
 NO_CALL = "Make exactly one tool call in a turn."
 MANY_CALLS = "Make only one tool call in a turn."
@@ -17,6 +19,27 @@ NO_EXPLANATION = "The report needs an explanation."
 
 # The end of the budget; the request for the report follows in the same message.
 BUDGET_USED = "All actions are used."
+
+
+def control(used: int, budget: int, citable: int, barren: int, limits: Sequence[tuple[str, int, int]]) -> str:
+    """Where an investigation stands.
+
+    Args:
+        used: executed calls.
+        budget: calls that may be executed in all.
+        citable: observations that a report may cite; their number, so that the packet is as long on every turn.
+        barren: calls since the last one of these.
+        limits: of each tool that has been called and may not be called without end: name, calls, most calls.
+
+    """
+    tools = "".join(f"; {tool} {calls} of {most}" for tool, calls, most in limits)
+    return f"[actions {used} of {budget}; citable {citable}; {barren} without gain{tools}]"
+
+
+def same_picture(name: str) -> str:
+    """Instead of a picture that the policy has before its eyes already; `name` is an observation, or the case."""
+    return f"the same picture as that of {name}"
+
 
 # What tools answer when there is nothing.
 NOTHING_FOUND = "nothing found"

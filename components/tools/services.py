@@ -38,6 +38,7 @@ class Services:
         policy: what is blocked.
         settings: keys and addresses of the vendors; None for the closed world and for recordings.
         reader: reads pages; None for the vendor's.
+        web: sends requests to addresses that pages and searches name; None for `requester`.
 
     """
 
@@ -49,6 +50,7 @@ class Services:
         policy: SourcePolicy,
         settings: ServiceSettings | None = None,
         reader: PageReader | None = None,
+        web: Requester | None = None,
     ) -> None:
         held = settings or ServiceSettings.model_construct()
         self.requester = requester
@@ -61,7 +63,7 @@ class Services:
             held.baidu_url or baidu_ocr.BASE,
             params.ocr_model,
         )
-        self.pictures = PictureClient(requester)
+        self.pictures = PictureClient(web or requester)
         self.upload: Uploader = UploadClient(requester)
         if held.upload_bucket:
             self.upload = S3UploadClient(requester, held, params.upload_expires_s)
@@ -115,9 +117,13 @@ async def open_services(
         PreflightError: the vendors are to answer, and a key is missing.
 
     """
-    with connected(params, paths, world) as (transport, settings, secrets):
-        # Pages are fetched from wherever they say they are, so without the closed world they go through a guard.
-        direct = open_direct_reader(params.tools, None if settings else transport)
-        reading = direct if params.tools.reader == "direct" else nullcontext()
-        async with Requester(transport, params.tools.request_timeout_s, secrets) as requester, reading as reader:
-            yield Services(requester, params.tools, bank, policy or policy_of(paths), settings, reader)
+    timeout_s = params.tools.request_timeout_s
+    with connected(params, paths, world) as (transport, web, settings, secrets):
+        reading = open_direct_reader(params.tools, web) if params.tools.reader == "direct" else nullcontext()
+        async with (
+            Requester(transport, timeout_s, secrets) as requester,
+            Requester(web, timeout_s, secrets) as web_requester,
+            reading as reader,
+        ):
+            blocked = policy or policy_of(paths)
+            yield Services(requester, params.tools, bank, blocked, settings, reader, web_requester)

@@ -79,6 +79,12 @@ class Toolbox:
         return self.state.seconds >= self._episode_s
 
     @property
+    def limits(self) -> tuple[tuple[str, int, int], ...]:
+        """Name, calls so far and most calls of each tool that was called and has a limit."""
+        used = self.state.used
+        return tuple((name, used[name], tool.limit) for name, tool in self._tools.items() if used[name] and tool.limit)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Every exposed tool, finish last."""
         return (*self._tools, FINISH)

@@ -10,13 +10,15 @@ from collections.abc import Sequence
 
 import httpx
 
-from components.tools.clients.errors import ServiceError
+from components.tools.clients.errors import NotThere, OffLimits, ServiceError
 from components.tools.clients.http import LARGEST_ANSWER, Answer, Told, check_access, check_load, without_secrets
 from components.tools.recording import Kept, Recording
 from components.tools.request_key import Asked, asked
 
 _KEPT_HEADERS = ("content-type", "location")
 _TIMEOUT = "timeout"
+_REFUSALS: dict[str, type[Exception]] = {"NotThere": NotThere, "OffLimits": OffLimits}
+"""What a guard raises instead of making a connection."""
 _TOKEN = {"access_token": "[access token]", "expires_in": 2_592_000}
 """What is kept in the place of an access token; no text that a service answers holds it."""
 
@@ -135,6 +137,9 @@ class RecordTransport(httpx.AsyncBaseTransport):
         except asyncio.CancelledError:
             self._fail(question, Kept(0, {}, b"", _TIMEOUT))
             raise
+        except (NotThere, OffLimits) as error:
+            self._fail(question, Kept(0, {}, str(error).encode(), type(error).__name__))
+            raise
         self._keep(question, response, content)
         headers = {name: response.headers[name] for name in (*_KEPT_HEADERS, "retry-after") if name in response.headers}
         return httpx.Response(response.status_code, headers=headers, content=content)
@@ -176,6 +181,8 @@ class ReplayTransport(httpx.AsyncBaseTransport):
             raise ServiceError(question.told.service, f"the recording has no answer to: {question.short}")
         if kept.fault == _TIMEOUT:
             raise TimeoutError
+        if kept.fault in _REFUSALS:
+            raise _REFUSALS[kept.fault](kept.body.decode())
         if kept.fault:
             raise getattr(httpx, kept.fault)("as recorded")
         return _response(kept)

@@ -36,8 +36,12 @@ def encode_episode(
     tools: Sequence[ToolSchema],
     encoder: ChatEncoder,
     params: SftParams,
-) -> Row:
-    """The row of one episode.
+) -> list[Row]:
+    """The rows of one episode: one, unless the chat template leaves out the thoughts of earlier turns.
+
+    Such a template changes what a turn was written upon as soon as the user says something new. So the row of the whole
+    episode teaches only turns that stand there whole; the last of the others ends a row of its own, which teaches what
+    stands whole in it, and so on. Each turn is learned once, upon the very ids that its policy was given.
 
     Args:
         episode: a reviewed episode; turns of steps marked `masked` stay as context and weigh nothing.
@@ -47,12 +51,21 @@ def encode_episode(
         params: the weights.
 
     """
-    encoded = encoder.encode(messages, tools, prompt=False)
-    weights = [0.0] * len(encoded.token_ids)
-    for step, (start, end) in zip(episode.steps, encoded.turns, strict=True):
-        if not step.masked:
-            weights[start:end] = turn_weights(encoded.token_ids[start:end], encoder, params)
-    return Row(episode.episode_id, encoded, weights)
+    positions = [position for position, message in enumerate(messages) if message.role == "assistant"]
+    if len(positions) != len(episode.steps):
+        raise ValueError(f"{episode.episode_id} has {len(episode.steps)} steps and {len(positions)} turns")
+    rows: list[Row] = []
+    left = len(positions)
+    while left:
+        end = len(messages) if not rows else positions[left - 1] + 1
+        encoded = encoder.encode(messages[:end], tools, prompt=False)
+        weights = [0.0] * len(encoded.token_ids)
+        for step, (start, stop) in list(zip(episode.steps, encoded.turns, strict=False))[encoded.thoughtless : left]:
+            if not step.masked:
+                weights[start:stop] = turn_weights(encoded.token_ids[start:stop], encoder, params)
+        rows.append(Row(episode.episode_id, encoded, weights))
+        left = encoded.thoughtless
+    return rows[::-1]
 
 
 def turn_weights(token_ids: Sequence[int], encoder: ChatEncoder, params: SftParams) -> list[float]:

@@ -69,13 +69,14 @@ def build_rows(episodes: Sequence[Episode], encoder: ChatEncoder, params: Params
     rows: list[Row] = []
     rejected: Counter[str] = Counter()
     for episode in episodes:
-        row = encode_episode(episode, messages_of(episode), schemas_for(episode.exposed_tools), encoder, params.sft)
-        if row.length > params.policy.max_length:
-            rejected["too_long"] += 1
-        elif not any(row.weights):
-            rejected["nothing_supervised"] += 1
-        else:
-            rows.append(row)
+        tools = schemas_for(episode.exposed_tools)
+        for row in encode_episode(episode, messages_of(episode), tools, encoder, params.sft):
+            if row.length > params.policy.max_length:
+                rejected["too_long"] += 1
+            elif not any(row.weights):
+                rejected["nothing_supervised"] += 1
+            else:
+                rows.append(row)
     return rows, rejected
 
 

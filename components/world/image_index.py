@@ -124,27 +124,31 @@ class ImageIndex:
     def _looked_at(self, query: Features) -> Iterator[tuple[NDArray[np.int64], Layouts]]:
         """Pictures worth a close look and their distances, as wholes and in windows of each size."""
         thumb = query.thumb
-        wholes = [self._likeness(thumb, _WHOLES).max(axis=1), -self._layout_apart(thumb), -self._differing(query.phash)]
+        as_wholes, *in_windows = self._likeness(thumb)
+        wholes = [as_wholes.max(axis=1), -self._layout_apart(thumb), -self._differing(query.phash)]
         positions = np.unique(np.concatenate([_highest(values) for values in wholes]))
         yield positions, _whole_distances(thumb, self._thumbs[positions])
-        for windows in _KINDS[1:]:
-            likeness = self._likeness(thumb, windows)
+        for windows, likeness in zip(_KINDS[1:], in_windows, strict=True):
             positions = _highest(likeness.max(axis=1))
             places = [windows[at] for at in likeness[positions].argmax(axis=1)]
             yield positions, _window_distances(thumb, self._thumbs[positions], places)
 
-    def _likeness(self, thumb: Thumbs, places: Sequence[_Place]) -> NDArray[np.float32]:
-        """Cosines of the stored pictures with the searched one in each place, (pictures, places)."""
-        placed, compared = _placed(thumb, places)
+    def _likeness(self, thumb: Thumbs) -> list[NDArray[np.float32]]:
+        """Cosines of the stored pictures with the searched one in each place, (pictures, places) for each size.
+
+        Every place at once: the stored pictures do not fit into a processor's cache, so they are gone through once.
+        """
+        placed, compared = map(np.concatenate, zip(*(_placed(thumb, places) for places in _KINDS), strict=True))
         own = np.linalg.norm(placed, axis=1)
         theirs = np.sqrt(self._energy @ compared.T)
         cosines: NDArray[np.float32] = (self._coarse @ placed.T) / np.maximum(theirs * own, 1.0)
-        return cosines
+        return np.split(cosines, np.cumsum([len(places) for places in _KINDS])[:-1], axis=1)
 
     def _layout_apart(self, thumb: Thumbs) -> NDArray[np.float32]:
         """How far the coarse layouts of the stored pictures are from the searched one's, (pictures,)."""
         ours = _pooled(colours(thumb)[None]).reshape(-1)
-        apart: NDArray[np.float32] = np.abs(self._layouts - ours).sum(axis=1)
+        parts = [self._layouts[at : at + _BATCH] for at in range(0, len(self._layouts), _BATCH)]
+        apart: NDArray[np.float32] = np.concatenate([np.abs(part - ours).sum(axis=1) for part in parts])
         return apart / np.maximum(self._masses + np.abs(ours).sum(), 1e-6)
 
     def _differing(self, phash: NDArray[np.uint8]) -> NDArray[np.float32]:

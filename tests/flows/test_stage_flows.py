@@ -14,6 +14,7 @@ from components.records.case import Split
 from components.storage.dvc import outs
 from components.tracking.runs import find_child, open_run, run_status
 from components.tracking.store import Store
+from flows import progress
 from flows.contract import StageRequest
 from flows.panel_flow import panel
 from flows.sft_flow import sft
@@ -130,3 +131,16 @@ def test_finished_training_is_not_repeated(checkout: Paths, store: Store) -> Non
     assert run.data.tags["eviflow.reused_from"] == made_by
     assert run.data.metrics == {"train/loss": 0.25}
     assert find_child(store, "sft", parent) == outcome.run_id
+
+
+def test_how_far_a_stage_is_shows_in_prefect(checkout: Paths, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "INTERVAL_S", 0.1)
+    counting = (
+        "import time\nfrom components.progress import track\n"
+        "for _ in track(range(4), 'writing', 4, 'pages'): time.sleep(0.5)\n"
+    )
+    (checkout.root / "make.py").write_text(counting + (checkout.root / "make.py").read_text("utf-8"), "utf-8")
+    outcome = world(StageRequest(root=str(checkout.root)))
+    found = artifacts_of(store.client.get_run(outcome.run_id).data.tags["prefect.flow_run_id"])
+    assert found["world-progress"] == "100"
+    assert not list((checkout.work / "progress").iterdir())

@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 import pytest
 
 from components import progress as module
@@ -48,3 +51,19 @@ def test_a_failure_is_not_reported_as_an_end(capsys: pytest.CaptureFixture[str])
 def test_tracking_yields_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(track(iter("abc"), "writing", 3, "pages")) == ["a", "b", "c"]
     assert capsys.readouterr().err.startswith("writing: 3/3 pages in ")
+
+
+def test_whoever_started_the_process_can_read_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, file = Clock(monkeypatch), tmp_path / "work/world.json"
+    monkeypatch.setenv(module.MIRROR, str(file))
+    with Progress("drawing", 10, "pictures") as progress:
+        assert not file.exists()
+        clock.now += 2.0
+        progress.reach(4)
+        told = json.loads(file.read_text("utf-8"))
+        clock.now += 0.5
+        progress.reach(5, "2 refused")
+        assert json.loads(file.read_text("utf-8")) == told
+    assert told == {"done": 4, "total": 10, "text": "drawing: 4/10 pictures, 3 s left, 2.0 pictures/s"}
+    assert json.loads(file.read_text("utf-8"))["text"].endswith("2.0 pictures/s, 2 refused")
+    assert [path.name for path in file.parent.iterdir()] == ["world.json"]

@@ -1,9 +1,11 @@
 """`eviflow data export`: a benchmark's cases as a folder for others, in the released layout or for `datasets`."""
 
+import shutil
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
+from components.config.paths import SOURCE_ACCESS
 from components.curation.transfer.hub import ShardWriter, dataset_card
 from components.curation.transfer.released import Release, ReleasedCase, metadata_row
 from components.errors import UsageError
@@ -56,6 +58,9 @@ def export_cases(
     write = _write_released if layout is ExportFormat.RELEASED else _write_datasets
     with replace_folder(target) as staging:
         counts = write(staging, release, splits)
+        if (folder / SOURCE_ACCESS).exists():
+            # Whoever investigates the cases elsewhere must keep out of the same places.
+            shutil.copyfile(folder / SOURCE_ACCESS, staging / SOURCE_ACCESS)
     return ExportSummary(cases=counts, private=private is not None)
 
 

@@ -11,7 +11,6 @@ from components.tools.clients.addresses import SERVICE
 from components.tools.clients.errors import NotThere, ServiceError
 from components.tools.clients.extraction import ExtractionPool
 from components.tools.clients.fetch import READABLE, FetchLimits, PageFetcher
-from components.tools.clients.guard import GuardedTransport
 from components.tools.clients.jina import ReadPage
 
 
@@ -51,16 +50,14 @@ class DirectReader:
 
 
 @asynccontextmanager
-async def open_direct_reader(
-    params: ToolParams, transport: httpx.AsyncBaseTransport | None = None
-) -> AsyncIterator[DirectReader]:
+async def open_direct_reader(params: ToolParams, transport: httpx.AsyncBaseTransport) -> AsyncIterator[DirectReader]:
     """Open a reader; every connection and process is closed at the end.
 
     Args:
         params: of the tools.
-        transport: the closed world; None for the public web, through the guard.
+        transport: who answers: the closed world, or the public web through a guard.
 
     """
     limits = FetchLimits(timeout_s=params.request_timeout_s)
-    async with PageFetcher(transport or GuardedTransport(), limits) as fetcher, ExtractionPool() as pool:
+    async with PageFetcher(transport, limits) as fetcher, ExtractionPool() as pool:
         yield DirectReader(fetcher, pool)

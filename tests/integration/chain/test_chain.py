@@ -6,6 +6,7 @@ Everything is asserted on what MLflow, DVC and the checkout contain afterwards.
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import time
@@ -24,6 +25,7 @@ from components.config.settings import Settings
 from components.records.episode import Episode
 from components.records.shards import read_episodes
 from components.storage.dvc import outs, status
+from components.storage.identity import digest_tree
 from components.tracking.models import fetch_checkpoint
 from components.tracking.store import Store, open_store
 
@@ -247,3 +249,14 @@ def test_a_second_run_beside_a_running_one_is_refused(chain: Chain) -> None:
         printed, _ = process.communicate(timeout=60)
     assert process.returncode == 3
     assert "is held by `eviflow run` (pid" in printed
+
+
+def test_data_build_brings_the_checkouts_own_data_back_and_says_where_it_is(chain: Chain) -> None:
+    paths = chain.checkout.paths
+    before = digest_tree(paths.benchmark)
+    shutil.rmtree(paths.benchmark)
+    printed = chain.checkout.run("data", "build")
+    assert digest_tree(paths.benchmark) == before
+    assert "CPU-seconds" in printed
+    for place in (paths.benchmark, paths.gold, paths.web):
+        assert str(place) in printed

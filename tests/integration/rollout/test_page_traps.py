@@ -87,6 +87,7 @@ class Obedient:
     """Opens pages one after the other, and does at once whatever any of them wants."""
 
     name = "obedient"
+    quick = True
 
     def __init__(self, urls: Sequence[str]) -> None:
         self._urls = urls

@@ -65,12 +65,18 @@ class Search:
 
 
 def investigation(
-    root: Path, *, budget: int = 24, corrections: int = 4, direct: bool = False, tools: tuple[object, ...] | None = None
+    root: Path,
+    *,
+    budget: int = 24,
+    corrections: int = 4,
+    control: bool = False,
+    direct: bool = False,
+    tools: tuple[object, ...] | None = None,
 ) -> Investigation:
     image = picture()
     case = Case(case_id="c1", image_path="x.png", image_sha256=sha256_hex(image))
     toolbox = Toolbox(case, image, (Look(), Search()) if tools is None else tools, ImageBank(root))  # type: ignore[arg-type]
-    config = AgentParams(action_budget=budget, corrections_per_stage=corrections)
+    config = AgentParams(action_budget=budget, corrections_per_stage=corrections, control_packet=control)
     return Investigation(case, toolbox, config, policy="scripted", seed=5, direct=direct)
 
 

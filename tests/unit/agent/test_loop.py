@@ -1,15 +1,17 @@
 import asyncio
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from agent_doubles import Look, finish, investigation, look, report, search
+from agent_doubles import Look, finish, investigation, look, picture, report, search
 
 from components.agent.loop import Investigation, messages_of
 from components.agent.render import messages_for
 from components.records.case import Verdict
 from components.records.episode import Episode, FailureClass, StepKind, Termination, Turn
 from components.tools import messages
+from components.tools.base import CaseState, NoArguments, ToolResult
 
 
 def play(running: Investigation, *turns: Turn) -> Episode:
@@ -63,15 +65,62 @@ def test_what_the_policy_is_shown(tmp_path: Path) -> None:
     assert seen[7].token_ids == (7, 8, 9)
 
 
+@pytest.mark.incident("CX-1")
 def test_no_text_and_no_picture_is_shown_twice(tmp_path: Path) -> None:
     """A long investigation grows by what is new, and by nothing else."""
     running = investigation(tmp_path, tools=(Look(),))
     episode = play(running, *(look(f"Look {number}.") for number in range(24)), finish(), report("o1"))
     seen = messages_of(episode)
-    results = [message for message in seen if message.role == "tool"]
-    assert len({message.text for message in results}) == len(results) == 24
-    assert sum(message.images == (episode.case.image_sha256,) for message in seen) == 1
+    results = [message.text for message in seen if message.role == "tool"]
+    assert len(set(results)) == len(results) == 24
+    pictures = [digest for message in seen for digest in message.images]
+    assert pictures == [episode.case.image_sha256, *episode.observations[0].images]
+    assert results[0] == "o1\nphoto: one person"
+    assert results[1] == "o2\nphoto: one person\nthe same picture as that of o1"
     assert sum(message.role == "system" for message in seen) == 1
+
+
+@pytest.mark.incident("CX-2")
+def test_the_cases_own_picture_is_not_attached_again(tmp_path: Path) -> None:
+    class Mirror(Look):
+        async def run(self, arguments: NoArguments, state: CaseState) -> ToolResult:
+            return ToolResult("found", images=(state.image, picture((9, 9, 9)), picture((9, 9, 9))))
+
+    episode = play(investigation(tmp_path, tools=(Mirror(),)), look(), look("Once more."))
+    seen = messages_for(episode.case, episode.steps)
+    assert [message.text for message in seen if message.role == "tool"] == [
+        "o1\nfound\nthe same picture as that of the case",
+        "o2\nfound\nthe same picture as that of the case\nthe same picture as that of o1",
+    ]
+    assert [len(message.images) for message in seen] == [0, 1, 0, 0, 1, 0, 0]
+
+
+def test_the_control_packet_says_what_may_be_cited_what_is_used_and_what_is_left(tmp_path: Path) -> None:
+    running = investigation(tmp_path, budget=5, control=True)
+    episode = play(running, search("gala"), look(), search("nothing"), search("fair"), finish(), report("o2"))
+    told = [message.text.splitlines()[-1] for message in messages_of(episode) if message.role == "tool"]
+    assert told == [
+        "[actions 1 of 5; citable 0; 1 without gain; text_search 1 of 3]",
+        "[actions 2 of 5; citable 1; 0 without gain; text_search 1 of 3]",
+        "[actions 3 of 5; citable 1; 1 without gain; text_search 2 of 3]",
+        "[actions 4 of 5; citable 1; 2 without gain; text_search 3 of 3]",
+    ]
+
+
+@pytest.mark.incident("CX-1")
+def test_the_request_grows_by_the_same_with_every_turn(tmp_path: Path) -> None:
+    running = investigation(tmp_path, tools=(Look(),), control=True)
+    sizes = []
+
+    async def advance() -> None:
+        for number in range(24):
+            sizes.append(sum(len(message.text) for message in running.conversation().messages))
+            await running.advance(look(f"Look {number:2}."))
+
+    asyncio.run(advance())
+    grown = [after - before for before, after in pairwise(sizes)][1:]
+    # A number may have another digit.
+    assert max(grown) - min(grown) <= 4
 
 
 def test_tools_offered_stay_and_usable_tools_change(tmp_path: Path) -> None:

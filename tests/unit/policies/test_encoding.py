@@ -41,6 +41,7 @@ def test_every_prompt_is_a_prefix_of_the_whole_row(encoder, messages):
             assert row.token_ids[: len(prompt)] == prompt
 
 
+@pytest.mark.incident("PT-8")
 def test_a_turn_ends_with_its_stop_token_and_stands_where_it_is_said_to(encoder, tokenizer, messages):
     row = encoder.encode(messages, TOOLS, prompt=False)
     texts = [tokenizer.decode(row.token_ids[start : end - 1]) for start, end in row.turns]
@@ -48,6 +49,7 @@ def test_a_turn_ends_with_its_stop_token_and_stands_where_it_is_said_to(encoder,
     assert all(row.token_ids[end - 1] == encoder.stop_id for _, end in row.turns)
 
 
+@pytest.mark.incident("PT-9")
 def test_sampled_ids_are_kept_where_their_text_would_encode_differently(encoder, tokenizer, messages):
     letters = [token for character in CALL for token in tokenizer.encode(character)]
     assert letters != tokenizer.encode(CALL)
@@ -58,12 +60,14 @@ def test_sampled_ids_are_kept_where_their_text_would_encode_differently(encoder,
     assert tuple(row.token_ids[start:end]) == sampled
 
 
+@pytest.mark.incident("PT-5")
 def test_each_picture_has_as_many_placeholders_as_features(encoder, messages):
     row = encoder.encode(messages, TOOLS, prompt=False)
     assert len(row.images) == 2
     assert row.token_ids.count(encoder.image_id) == sum(encoder.image_tokens(digest) for digest in row.images)
 
 
+@pytest.mark.incident("PT-3")
 def test_a_sampled_placeholder_is_refused(encoder, messages):
     turn = replace(messages[2], token_ids=(encoder.image_id, encoder.stop_id))
     with pytest.raises(EviflowError, match="picture placeholders"):
@@ -76,3 +80,11 @@ def test_text_from_outside_cannot_form_a_structure_token(encoder, messages):
     plain = encoder.encode((*messages[:3], Message("tool", "o1\nx", observation_id="o1")), TOOLS, prompt=False)
     for token in (encoder.stop_id, encoder.image_id):
         assert row.token_ids.count(token) == plain.token_ids.count(token)
+
+
+def test_a_turn_that_was_cut_off_is_ended_by_the_template(encoder, tokenizer, messages):
+    cut = replace(messages[2], token_ids=tuple(tokenizer.encode(CALL)[:5]))
+    row = encoder.encode((*messages[:2], cut, *messages[3:]), TOOLS, prompt=False)
+    start, end = row.turns[0]
+    assert tuple(row.token_ids[start:end]) == cut.token_ids
+    assert row.token_ids[end] == encoder.stop_id

@@ -67,6 +67,7 @@ class Walker:
     """Looks `looks` times, finishes and reports; every `odd` seed refutes."""
 
     name = "walker"
+    quick = False
 
     def __init__(self, looks: int = 2) -> None:
         self.looks = looks

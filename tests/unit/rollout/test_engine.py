@@ -114,6 +114,7 @@ class Choking(Walker):
         return super().act(conversations)
 
 
+@pytest.mark.incident("PT-15")
 def test_a_fault_of_the_policy_is_attributed_to_one_investigation(tmp_path: Path) -> None:
     jobs = jobs_for(tmp_path, 5)
     policy = Choking(jobs[2].case, times=99)

@@ -19,6 +19,7 @@ def test_records_come_back_in_order(tmp_path: Path) -> None:
     assert ledger.read() == [{"number": 0}, {"number": 1}, {"number": 2}]
 
 
+@pytest.mark.incident("CX-5")
 def test_only_lf_ends_a_record(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.jsonl")
     text = "a\u2028b\u2029c\x85d\r\x0b\x0c\ne"

@@ -65,6 +65,7 @@ def test_no_breakage_reads_as_an_empty_result(call: str, fault: str, vendors: Ve
 
 
 @pytest.mark.parametrize("call", CALLS)
+@pytest.mark.incident("JS-3")
 def test_a_used_up_quota_is_told_from_no_result_and_not_tried_again(call: str, vendors: Vendors) -> None:
     vendors.faults[CALLS[call][0]] = QUOTA[CALLS[call][0]]
     with pytest.raises(Rejected):
@@ -139,6 +140,7 @@ def test_retry_after_is_honoured_by_every_client(call: str, vendors: Vendors) ->
 @pytest.mark.parametrize(
     "times", [{"request_timeout_s": 200}, {"tool_timeout_s": 50}, {"tool_timeout_s": 7200}, {"episode_timeout_s": 60}]
 )
+@pytest.mark.incident("SV-5")
 def test_deadlines_that_do_not_nest_are_refused(times: dict[str, float]) -> None:
     with pytest.raises(ValidationError, match="deadlines must nest"):
         ToolParams(**times)

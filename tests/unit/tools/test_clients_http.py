@@ -65,6 +65,7 @@ def test_overload_is_tried_again(httpserver: HTTPServer, status: int) -> None:
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
+@pytest.mark.incident("JS-3")
 def test_retry_after_is_honoured(httpserver: HTTPServer, form: str) -> None:
     value = "1" if form == "seconds" else format_datetime(datetime.now(UTC) + timedelta(seconds=4), usegmt=True)
     times = answer(httpserver, json_response("{}", 429, Retry_After=value), json_response(FOUND))
@@ -93,6 +94,7 @@ def test_a_service_that_stays_broken_is_given_up_and_not_empty(httpserver: HTTPS
 
 
 @pytest.mark.parametrize(("status", "body"), [(401, "{}"), (403, "{}"), (400, '{"message": "Not enough credits"}')])
+@pytest.mark.incident("JS-3")
 def test_a_refused_key_is_never_tried_again(httpserver: HTTPServer, status: int, body: str) -> None:
     times = answer(httpserver, json_response(body, status))
     with pytest.raises(Rejected) as caught:
@@ -101,6 +103,7 @@ def test_a_refused_key_is_never_tried_again(httpserver: HTTPServer, status: int,
     assert "secret-key" not in str(caught.value)
 
 
+@pytest.mark.incident("DR-11")
 def test_an_answer_that_takes_too_long_ends_at_the_deadline(httpserver: HTTPServer) -> None:
     def slow(request: Request) -> Response:
         time.sleep(1.5)
@@ -125,6 +128,7 @@ def test_an_answer_in_another_form_is_a_failure(httpserver: HTTPServer, body: st
         search(httpserver)
 
 
+@pytest.mark.incident("JS-3")
 def test_no_hits_and_no_service_differ(httpserver: HTTPServer) -> None:
     answer(httpserver, json_response('{"organic": [], "credits": 1}'))
     assert search(httpserver) == []
@@ -261,6 +265,7 @@ def test_an_upload_that_fails_is_a_failure(httpserver: HTTPServer) -> None:
         run(lambda requester: UploadClient(requester, base(httpserver)).put(b"x"))
 
 
+@pytest.mark.incident("CO-2")
 def test_every_connection_is_closed_with_the_requester(httpserver: HTTPServer) -> None:
     answer(httpserver, json_response(FOUND))
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from vendor_doubles import COMMON, Vendors, answer, serving
 from werkzeug import Response
@@ -20,9 +21,11 @@ from components.errors import EviflowError, PreflightError, UsageError
 from components.records.image_bank import sha256_hex
 from components.rollout.work import recorded_inputs
 from components.tools.clients.baidu_ocr import BaiduOcrClient
-from components.tools.clients.errors import NotThere, ServiceError
+from components.tools.clients.errors import NotThere, OffLimits, ServiceError
+from components.tools.clients.guard import GuardedTransport
 from components.tools.clients.http import Requester
 from components.tools.clients.jina import JinaClient
+from components.tools.clients.pictures import PictureClient
 from components.tools.clients.serper import SerperClient
 from components.tools.connections import connected
 from components.tools.recording import DATABASE, SEAL, read_seal, recorded, replayed
@@ -263,3 +266,29 @@ def test_an_endless_answer_is_a_failure_when_replayed_too(vendors: Vendors, fold
         return str(caught.value)
 
     assert record(fail, vendors, folder) == replay(fail, folder)
+
+
+def test_a_picture_off_the_public_web_is_refused_and_replays_as_refused(folder: Path, tmp_path: Path) -> None:
+    """What a guard forbids is recorded like any failure, so that a replay forbids it in the same words."""
+    address = "http://127.0.0.1:80/latest/meta-data/photo.png"
+
+    async def refused(transport: httpx.AsyncBaseTransport) -> str:
+        async with Requester(transport, 0.6) as requester:
+            with pytest.raises(OffLimits) as told:
+                await PictureClient(requester).download(address)
+        return str(told.value)
+
+    with recorded(folder) as recording:
+        first = asyncio.run(refused(RecordTransport(GuardedTransport(), recording)))
+    with replayed(folder) as recording:
+        assert asyncio.run(refused(ReplayTransport(recording))) == first
+    assert "not on the public web" in first
+
+
+def test_only_addresses_that_the_web_names_go_through_the_guard(tmp_path: Path) -> None:
+    names = ("SERPER_API_KEY", "JINA_API_KEY", "BAIDU_OCR_API_KEY", "BAIDU_OCR_SECRET_KEY")
+    lines = [f"{name}=marker-key" for name in names]
+    (tmp_path / ".env").write_text("\n".join([*lines, "EVIFLOW_UPLOAD_BUCKET=bucket"]), "utf-8")
+    with connected(Params(tools=ToolParams(transport="live")), Paths(tmp_path)) as link:
+        assert isinstance(link.transport, NetworkTransport)
+        assert isinstance(link.web, GuardedTransport)

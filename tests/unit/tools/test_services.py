@@ -113,6 +113,7 @@ def observe(
     ],
 )
 @pytest.mark.parametrize("status", [403, 503])
+@pytest.mark.incident("JS-3")
 def test_an_outage_never_reads_as_nothing_found(
     web: Web, picture: bytes, bank: ImageBank, host: str, name: str, arguments: str, text: str, status: int
 ) -> None:
@@ -185,6 +186,7 @@ def test_the_same_clients_reach_the_world_on_a_port(served: str, web: Web, pictu
     assert [status for *_, status in on_a_port] == ["success"] * 4
 
 
+@pytest.mark.incident("CO-1")
 def test_connections_stay_flat_over_many_investigations(served: str, web: Web, picture: bytes, bank: ImageBank) -> None:
     import psutil
 

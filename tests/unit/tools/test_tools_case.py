@@ -62,6 +62,7 @@ def test_a_search_shows_three_rows_and_no_fact_checks(use: Use) -> None:
     assert payload(seen)["policy_filtered_count"] == 2
 
 
+@pytest.mark.incident("CX-3")
 def test_nothing_found_is_an_empty_result(use: Use) -> None:
     for name in ("text_search", "text_image_search"):
         seen = one(use, name, query="zebra")
@@ -140,6 +141,7 @@ def test_a_captcha_is_no_content(use: Use) -> None:
     assert (seen.failure, seen.text) == (FailureClass.INFRASTRUCTURE, messages.BLOCKED_PAGE)
 
 
+@pytest.mark.incident("CX-3")
 def test_a_page_without_text_is_an_empty_result(use: Use) -> None:
     seen = one(use, "visit", url="https://empty.example/1")
     assert (seen.failure, seen.text) == (FailureClass.EMPTY_RESULT, messages.NO_PAGE_TEXT)
@@ -235,6 +237,7 @@ def test_limits_hold_per_tool(use: Use) -> None:
     assert answers[3] == "ocr_with_position is not available now."
 
 
+@pytest.mark.incident("CI-1")
 def test_two_pictures_never_share_an_answer(use_on: Callable[[bytes], Use], picture: bytes, other: bytes) -> None:
     """The same tool with the same visible arguments, and another picture: another answer."""
     calls = [("perceive_scene", {}), ("count_objects", {"target_object": "lantern"}), ("reverse_image_search", {})]

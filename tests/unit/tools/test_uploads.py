@@ -120,6 +120,7 @@ def test_a_bucket_that_refuses_is_no_upload(bucket: ObjectServer, picture: bytes
     assert secret not in str(caught.value)
 
 
+@pytest.mark.incident("CO-3")
 def test_no_connection_is_left_after_many_uploads(bucket: ObjectServer, picture: bytes) -> None:
     async def use(client: S3UploadClient) -> None:
         async with client.shared(picture):

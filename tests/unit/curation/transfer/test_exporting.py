@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transfer_samples import cases, flip, golds, picture, take_in, tree, user_folder
 
-from components.config.paths import Paths
+from components.config.paths import SOURCE_ACCESS, Paths
 from components.curation.build import BenchmarkSummary
 from components.curation.transfer.exporting import ExportFormat, export_cases
 from components.curation.transfer.hub import ShardWriter
@@ -125,6 +125,15 @@ def test_without_gold_only_public_fields_are_exported(tmp_path: Path, layout: Ex
         assert set(row) == {"case_id", "image_path", "image_sha256"}
     else:
         assert pq.read_table(tmp_path / "out/data").column_names == ["case_id", "image"]
+
+
+@pytest.mark.parametrize("layout", ExportFormat)
+def test_the_addresses_that_are_kept_from_investigations_go_along(tmp_path: Path, layout: ExportFormat) -> None:
+    imported(tmp_path, [{}])
+    access = tmp_path / "data/imported/mine" / SOURCE_ACCESS
+    access.write_text('{"excluded_urls": ["https://social.example/1"]}', "utf-8")
+    export(tmp_path, tmp_path / "out", layout, private=None)
+    assert (tmp_path / "out" / SOURCE_ACCESS).read_bytes() == access.read_bytes()
 
 
 def test_several_splits_have_a_folder_each(tmp_path: Path) -> None:
