@@ -32,13 +32,13 @@ def model_price(policy: str, prices: PriceParams) -> ModelPrice | None:
 
 
 def _unit_price(meter: str, prices: PriceParams) -> float:
-    table = {
+    table: dict[str, float] = {
         Meter.SERPER_CREDITS: prices.serper_credit_usd,
         Meter.JINA_TOKENS: prices.jina_million_tokens_usd / 1e6,
         Meter.BAIDU_GENERAL: prices.baidu_general_usd,
         Meter.BAIDU_ACCURATE: prices.baidu_accurate_usd,
         Meter.UPLOADS: prices.upload_usd,
     }
-    if meter not in Meter._value2member_map_:
+    if meter not in table:
         raise ValueError(f"the meter {meter!r} has no price; known are {', '.join(table)}")
-    return table[Meter(meter)]
+    return table[meter]
