@@ -1,6 +1,5 @@
 """Tools that inspect evidence: open a page, compare a picture with the case's."""
 
-import asyncio
 from typing import Any
 
 from pydantic import Field
@@ -13,6 +12,7 @@ from components.tools.clients.jina import ReadPage
 from components.tools.clients.pictures import PictureClient
 from components.tools.failures import attributed, nothing
 from components.tools.instructions import instructs_in_address
+from components.tools.perception import Perception
 from components.tools.reading import choose, read_markdown, refuses_readers
 from components.tools.sight import sight_of
 from components.tools.source_policy import SourcePolicy
@@ -95,9 +95,10 @@ class CompareWithReference:
     limit: int | None = 6
     arguments: type[Arguments] = CompareArguments
 
-    def __init__(self, pictures: PictureClient, policy: SourcePolicy) -> None:
+    def __init__(self, pictures: PictureClient, policy: SourcePolicy, perception: Perception) -> None:
         self._pictures = pictures
         self._policy = policy
+        self._perception = perception
 
     def refuse(self, arguments: CompareArguments, state: CaseState) -> str | None:
         """Refuses pictures that nothing has shown, and blocked sites."""
@@ -112,14 +113,16 @@ class CompareWithReference:
 
     async def run(self, arguments: CompareArguments, state: CaseState) -> ToolResult:
         """`same person; different scene` and the like; the reference is shown."""
-        url = arguments.reference_url
+        return await self._compared(arguments.reference_url, "", "", state)
+
+    async def _compared(self, url: str, focus: str, expected_property: str, state: CaseState) -> ToolResult:
         with attributed(url):
             reference = await self._pictures.download(url)
         if self._policy.blocks_url(reference.url):
             raise ToolFailure(FailureClass.POLICY, messages.BLOCKED_REDIRECT, {}, source_url=url)
-        comparison = await asyncio.to_thread(state.sight.compare, sight_of(reference.png))
+        comparison = await self._perception.compare(state.sight, sight_of(reference.png), focus, expected_property)
         payload = {"reference_url": url, **comparison.payload}
-        if comparison.same_person is None and not comparison.same_scene:
+        if not comparison.comparable:
             raise ToolFailure(
                 FailureClass.EMPTY_RESULT,
                 messages.NOT_COMPARABLE,

@@ -11,6 +11,7 @@ from components.tools.clients.pictures import PictureClient
 from components.tools.clients.serper import SerperClient
 from components.tools.clients.upload import Uploader
 from components.tools.evidence import CompareWithReference, Visit
+from components.tools.perception import Perception
 from components.tools.retrieval import ReverseImageSearch, TextImageSearch, TextSearch
 from components.tools.source_policy import SourcePolicy
 from components.tools.toolbox import FINISH_SCHEMA
@@ -56,19 +57,20 @@ def build_tools(
     pictures: PictureClient,
     upload: Uploader,
     policy: SourcePolicy,
+    perception: Perception,
     without: Collection[ToolFamily] = (),
 ) -> tuple[Tool, ...]:
     """Every tool, except those of the families that an ablation takes away."""
     rows = params.search_results
     tools: tuple[Tool, ...] = (
-        PerceiveScene(),
+        PerceiveScene(perception),
         OcrWithPosition(ocr),
-        CountObjects(),
+        CountObjects(perception),
         TextSearch(serper, policy, rows),
         Visit(reader, policy, params.passage_chars),
         TextImageSearch(serper, policy, rows),
         ReverseImageSearch(serper, upload, policy, rows),
-        CompareWithReference(pictures, policy),
+        CompareWithReference(pictures, policy, perception),
         CropAndInspect(ocr),
     )
     return tuple(tool for tool in tools if tool.family not in without)

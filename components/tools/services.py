@@ -20,6 +20,8 @@ from components.tools.clients.pictures import PictureClient
 from components.tools.clients.serper import SerperClient
 from components.tools.clients.upload import S3UploadClient, UploadClient, Uploader
 from components.tools.connections import connected
+from components.tools.perception import Perception
+from components.tools.perception_pixels import PixelPerception
 from components.tools.registry import build_tools
 from components.tools.source_policy import SourcePolicy, policy_of
 from components.tools.toolbox import Toolbox
@@ -39,6 +41,7 @@ class Services:
         settings: keys and addresses of the vendors; None for the closed world and for recordings.
         reader: reads pages; None for the vendor's.
         web: sends requests to addresses that pages and searches name; None for `requester`.
+        perception: who looks; None for classical vision.
 
     """
 
@@ -51,6 +54,7 @@ class Services:
         settings: ServiceSettings | None = None,
         reader: PageReader | None = None,
         web: Requester | None = None,
+        perception: Perception | None = None,
     ) -> None:
         held = settings or ServiceSettings.model_construct()
         self.requester = requester
@@ -68,6 +72,7 @@ class Services:
         if held.upload_bucket:
             self.upload = S3UploadClient(requester, held, params.upload_expires_s)
         self.policy = policy
+        self.perception = perception or PixelPerception()
         self._params = params
         self._bank = bank
 
@@ -88,6 +93,7 @@ class Services:
             pictures=self.pictures,
             upload=self.upload,
             policy=self.policy,
+            perception=self.perception,
             without=without,
         )
         limits = {"call_s": self._params.tool_timeout_s, "episode_s": self._params.episode_timeout_s}
