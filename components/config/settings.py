@@ -40,6 +40,10 @@ class ServiceSettings(BaseSettings):
     serper_url: str | None = Field(default=None, validation_alias="SERPER_BASE_URL")
     jina_url: str | None = Field(default=None, validation_alias="JINA_BASE_URL")
     baidu_url: str | None = Field(default=None, validation_alias="BAIDU_BASE_URL")
+    vision_url: str | None = Field(default=None, validation_alias="EVIFLOW_VISION_URL")
+    """An OpenAI-compatible server, up to and with `/v1`, for `tools.perception: model`."""
+    vision_key: SecretStr | None = Field(default=None, validation_alias="EVIFLOW_VISION_KEY")
+    """Its key; None for one that asks for none."""
     world_url: str | None = Field(default=None, validation_alias="EVIFLOW_WORLD_URL")
     """A served world (`eviflow world serve`) that answers in the place of everything."""
 

@@ -11,6 +11,7 @@ from components.config.schema import Params
 from components.config.settings import ServiceSettings, load_service_settings
 from components.errors import PreflightError
 from components.tools.clients.guard import GuardedTransport
+from components.tools.clock import ClockTransport
 from components.tools.recording import recorded, replayed
 from components.tools.transports import NetworkTransport, PortTransport, RecordTransport, ReplayTransport
 
@@ -78,4 +79,4 @@ def _vendors(paths: Paths, world: str | None) -> Connection:
             f"{', '.join(settings.missing)} must be set, in the environment or in {paths.root / '.env'}; "
             "`eviflow doctor` tells what works"
         )
-    return Connection(NetworkTransport(), GuardedTransport(), settings, list(settings.secrets))
+    return Connection(ClockTransport(NetworkTransport()), GuardedTransport(), settings, list(settings.secrets))

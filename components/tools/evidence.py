@@ -1,5 +1,6 @@
 """Tools that inspect evidence: open a page, compare a picture with the case's."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field
@@ -64,11 +65,17 @@ class Visit:
         if refuses_readers(page.content):
             payload = {"service": "page", "reason": "the page is a captcha or a refusal"}
             raise ToolFailure(FailureClass.INFRASTRUCTURE, messages.BLOCKED_PAGE, payload, source_url=arguments.url)
-        return self._result(arguments.url, page, state)
+        return await self._result(arguments, page, state)
 
-    def _result(self, asked: str, page: ReadPage, state: CaseState) -> ToolResult:
+    async def _chosen(
+        self, passages: Sequence[str], arguments: VisitArguments, state: CaseState
+    ) -> tuple[list[str], dict[str, Any]]:
+        """The passages that matter, and what there is to record of the choice."""
+        return choose(passages, state.clues, self._passage_chars), {}
+
+    async def _result(self, arguments: VisitArguments, page: ReadPage, state: CaseState) -> ToolResult:
         reading = read_markdown(page.content, page.title, self._passage_chars)
-        passages = choose(reading.passages, state.clues, self._passage_chars)
+        passages, choice = await self._chosen(reading.passages, arguments, state)
         allowed = (url for url in page.pictures if not self._policy.blocks_url(url))
         pictures = [url for url in allowed if not instructs_in_address(url)][:1]
         payload: dict[str, Any] = {
@@ -79,11 +86,12 @@ class Visit:
             "pictures": pictures,
             "dropped_instructions": reading.instructions,
             "instruction_kinds": list(reading.kinds),
+            **choice,
         }
         if not passages:
-            raise nothing(messages.NO_PAGE_TEXT, **payload)
+            raise nothing(messages.NOT_ANSWERED if reading.passages else messages.NO_PAGE_TEXT, **payload)
         lines = [*passages, *(f"picture: {url}" for url in pictures)]
-        return ToolResult("\n".join(lines), payload, source_url=asked, offered=tuple(pictures))
+        return ToolResult("\n".join(lines), payload, source_url=arguments.url, offered=tuple(pictures))
 
 
 class CompareWithReference:

@@ -107,8 +107,9 @@ def cannot_count(target: str) -> str:
     return f"{target} cannot be counted."
 
 
-BAD_BOXES = "anchor_regions must be one to four boxes x1,y1,x2,y2, with x1 < x2 and y1 < y2."
+BAD_BOXES = "anchor_regions must be at most four boxes x1,y1,x2,y2, with x1 < x2 and y1 < y2."
 BAD_BOX = "bbox must be x1,y1,x2,y2 between 0 and 1, with x1 < x2 and y1 < y2."
+BOX_ARGUMENTS = {"bbox": BAD_BOX, "anchor_regions": BAD_BOXES}
 DUPLICATE = "This was searched before."
 VISITED = "This page was opened before."
 COMPARED = "This picture was compared before."

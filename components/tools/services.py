@@ -22,7 +22,7 @@ from components.tools.clients.upload import S3UploadClient, UploadClient, Upload
 from components.tools.connections import connected
 from components.tools.perception import Perception
 from components.tools.perception_pixels import PixelPerception
-from components.tools.registry import build_tools
+from components.tools.registry import Parts, build_tools
 from components.tools.source_policy import SourcePolicy, policy_of
 from components.tools.toolbox import Toolbox
 
@@ -85,8 +85,8 @@ class Services:
             without: families that an ablation takes away.
 
         """
-        tools = build_tools(
-            self._params,
+        parts = Parts(
+            requester=self.requester,
             serper=self.serper,
             reader=self.reader,
             ocr=self.ocr,
@@ -94,10 +94,10 @@ class Services:
             upload=self.upload,
             policy=self.policy,
             perception=self.perception,
-            without=without,
         )
+        tools = build_tools(self._params, parts, without)
         limits = {"call_s": self._params.tool_timeout_s, "episode_s": self._params.episode_timeout_s}
-        return Toolbox(case, image, tools, self._bank, **limits)
+        return Toolbox(case, image, tools, self._bank, tool_set=self._params.tool_set, **limits)
 
 
 def _key(secret: SecretStr | None) -> str:

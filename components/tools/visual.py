@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from components.tools import messages
 from components.tools.base import Arguments, CaseState, NoArguments, ToolFamily, ToolResult
+from components.tools.boxes import parse_box
 from components.tools.clients.baidu_ocr import BaiduOcrClient, PrintedLine
 from components.tools.clients.pictures import LONGEST_SIDE, encode_png
 from components.tools.failures import attributed, nothing
@@ -18,13 +19,6 @@ _CROP_SIDE = 192
 """Longest side of an enlarged crop, at least, pixels."""
 _SHORTEST_SIDE = 16
 """A text reader refuses less, pixels."""
-
-
-def parse_box(value: Any) -> Any:
-    """`x1,y1,x2,y2` as text, with or without brackets; a list is taken as it is."""
-    if not isinstance(value, str):
-        return value
-    return value.strip().strip("[]()").split(",")
 
 
 class CropArguments(Arguments):
