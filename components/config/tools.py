@@ -46,6 +46,8 @@ class ToolParams(BaseModel):
     """Who looks at pictures and chooses passages: classical vision, or a vision-language model on a server."""
     perception_model: str = ""
     """The model's name on that server, whose address is `EVIFLOW_VISION_URL`."""
+    perception_one_picture: bool = False
+    """Whether that model takes one picture in a request; several are then laid out on a sheet."""
     perception_timeout_s: Seconds = 90.0
     """Deadline of one request to it; three of them must fit into a tool call as well."""
 

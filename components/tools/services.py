@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from components.config.paths import Paths
 from components.config.schema import Params, ToolParams
-from components.config.settings import ServiceSettings
+from components.config.settings import ServiceSettings, load_service_settings
 from components.records.case import Case
 from components.records.image_bank import ImageBank
 from components.tools.base import ToolFamily
@@ -21,6 +21,7 @@ from components.tools.clients.serper import SerperClient
 from components.tools.clients.upload import S3UploadClient, UploadClient, Uploader
 from components.tools.connections import connected
 from components.tools.perception import Perception
+from components.tools.perception_choice import check_perception, chosen_perception
 from components.tools.perception_pixels import PixelPerception
 from components.tools.registry import Parts, build_tools
 from components.tools.source_policy import SourcePolicy, policy_of
@@ -120,16 +121,21 @@ async def open_services(
 
     Raises:
         EviflowError: the world is not built, or there is no whole recording to replay.
-        PreflightError: the vendors are to answer, and a key is missing.
+        PreflightError: the vendors are to answer, and a key is missing; or a model is to look, and it is not named.
 
     """
     timeout_s = params.tools.request_timeout_s
-    with connected(params, paths, world) as (transport, web, settings, secrets):
+    own = load_service_settings(paths.root)
+    check_perception(params.tools, own)
+    with connected(params, paths, world) as (transport, web, settings, secrets, models):
+        looking = Requester(models, params.tools.perception_timeout_s, secrets) if models else nullcontext()
         reading = open_direct_reader(params.tools, web) if params.tools.reader == "direct" else nullcontext()
         async with (
             Requester(transport, timeout_s, secrets) as requester,
             Requester(web, timeout_s, secrets) as web_requester,
             reading as reader,
+            looking as model_requester,
         ):
             blocked = policy or policy_of(paths)
-            yield Services(requester, params.tools, bank, blocked, settings, reader, web_requester)
+            perception = chosen_perception(params.tools, own, model_requester)
+            yield Services(requester, params.tools, bank, blocked, settings, reader, web_requester, perception)

@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import call, case_of, read
 from PIL import Image
+from tool_lab import call, case_of, read
 
 from components.config.schema import ToolParams
 from components.records.episode import FailureClass, Observation
@@ -17,8 +17,8 @@ from components.records.image_bank import ImageBank
 from components.tools import messages
 from components.tools.base import CaseState
 from components.tools.clients.http import Requester
-from components.tools.services import Services
 from components.tools.perception_pixels import PixelPerception
+from components.tools.services import Services
 from components.tools.sight import Sight
 from components.tools.source_policy import SourcePolicy
 from components.tools.vision_measures import spread

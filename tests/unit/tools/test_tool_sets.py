@@ -6,7 +6,7 @@ import json
 
 import httpx
 import pytest
-from conftest import case_of, read
+from tool_lab import case_of, read
 
 from components.agent.loop import Investigation
 from components.config.schema import AgentParams, ToolParams
