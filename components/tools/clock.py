@@ -22,18 +22,18 @@ class ClockTransport(httpx.AsyncBaseTransport):
     """Tells this machine's time, and leaves every other request to somebody else."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
-        self._inner = inner
+        self.inner = inner
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer one request."""
         if request.url.host != HOST:
-            return await self._inner.handle_async_request(request)
+            return await self.inner.handle_async_request(request)
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         return httpx.Response(200, json={"utc": now})
 
     async def aclose(self) -> None:
         """Close every connection."""
-        await self._inner.aclose()
+        await self.inner.aclose()
 
 
 class CurrentTime:

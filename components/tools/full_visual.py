@@ -1,5 +1,6 @@
 """Tools that look at the picture, with all of EviScene's arguments: two of the core set's widened, and three more."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -8,6 +9,7 @@ from components.tools import messages
 from components.tools.base import Arguments, CaseState, ToolResult
 from components.tools.boxes import parse_box, parse_boxes, parse_list, shares
 from components.tools.clients.baidu_ocr import BaiduOcrClient
+from components.tools.findings import box_text
 from components.tools.perception import Aspect, Box, CheckType, Perception, Scope
 from components.tools.sight import sight_of
 from components.tools.views import MOST_REGIONS
@@ -84,9 +86,11 @@ class FullCountObjects(CountObjects):
         return super().refuse(arguments, state)
 
     async def run(self, arguments: CountArguments, state: CaseState) -> ToolResult:
-        """`KIND: NUMBER`."""
-        box = getattr(arguments, "bbox", None)
-        return await self._counted(arguments, box and shares(box, state.picture.size), state)
+        """`KIND: NUMBER`, and for a part `KIND in [BOX]: NUMBER`, so that it never passes for the number of all."""
+        given = getattr(arguments, "bbox", None)
+        box = None if given is None else shares(given, state.picture.size)
+        result = await self._counted(arguments, box, state)
+        return result if box is None else replace(result, text=result.text.replace(":", f" in{box_text(box)}:", 1))
 
 
 class FullCropAndInspect(CropAndInspect):

@@ -8,6 +8,7 @@ from PIL import Image
 
 from components.tools import perception_prompts as prompts
 from components.tools.failures import attributed
+from components.tools.findings import Finding
 from components.tools.perception import Aspect, Box, CheckType, Scope
 from components.tools.perception_found import (
     Anomalies,
@@ -15,7 +16,6 @@ from components.tools.perception_found import (
     Consistency,
     Count,
     Extraction,
-    Finding,
     Inspection,
     ReferenceComparison,
     Scene,

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from components.tools.boxes import with_shares
 from components.tools.clients.errors import ServiceError
-from components.tools.perception_found import Finding
+from components.tools.findings import Finding
 
 SERVICE = "vision model"
 LONGEST_SIDE = 1024

@@ -134,6 +134,8 @@ def test_counting_in_a_part_counts_no_more_than_in_the_whole(use: Use) -> None:
     assert whole == 9
     assert 0 < half < whole
     assert none == 0
+    seen = one(use, "count_objects", target_object="lantern", bbox="0,0,0.5,1")
+    assert seen.text == f"lantern in [0,0,0.5,1]: {half}"
 
 
 def test_pixels_describe_every_view_and_answer_nothing(use: Use) -> None:

@@ -23,8 +23,9 @@ from components.tools.base import ToolFailure
 from components.tools.boxes import shares, with_shares
 from components.tools.clients.errors import ServiceError
 from components.tools.clients.http import Requester
+from components.tools.findings import MOST_TEXT
 from components.tools.perception_choice import check_perception
-from components.tools.perception_found import MOST_TEXT, ReferenceComparison, Scene
+from components.tools.perception_found import ReferenceComparison, Scene
 from components.tools.perception_model import ModelPerception
 from components.tools.perception_replies import contact_sheet, schema_for
 from components.tools.services import Services, open_services

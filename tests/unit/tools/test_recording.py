@@ -27,6 +27,7 @@ from components.tools.clients.http import Requester
 from components.tools.clients.jina import JinaClient
 from components.tools.clients.pictures import PictureClient
 from components.tools.clients.serper import SerperClient
+from components.tools.clock import ClockTransport
 from components.tools.connections import connected
 from components.tools.recording import DATABASE, SEAL, read_seal, recorded, replayed
 from components.tools.request_key import asked_by
@@ -290,5 +291,6 @@ def test_only_addresses_that_the_web_names_go_through_the_guard(tmp_path: Path) 
     lines = [f"{name}=marker-key" for name in names]
     (tmp_path / ".env").write_text("\n".join([*lines, "EVIFLOW_UPLOAD_BUCKET=bucket"]), "utf-8")
     with connected(Params(tools=ToolParams(transport="live")), Paths(tmp_path)) as link:
-        assert isinstance(link.transport, NetworkTransport)
+        assert isinstance(link.transport, ClockTransport)
+        assert isinstance(link.transport.inner, NetworkTransport)
         assert isinstance(link.web, GuardedTransport)
