@@ -17,7 +17,7 @@ from components.records.case import Case
 from components.records.conversation import Conversation
 from components.records.episode import Episode, Observation, Report, Step, StepKind, Termination, Turn
 from components.tools import messages
-from components.tools.base import LEAD_TOOLS
+from components.tools.base import CLOCK, LEAD_TOOLS
 from components.tools.request_key import asked_by
 from components.tools.toolbox import Refused, Toolbox
 
@@ -102,6 +102,7 @@ class Investigation:
             policy=self._policy,
             seed=self._seed,
             exposed_tools=() if self._direct else self._toolbox.names,
+            tool_set=self._toolbox.tool_set,
             action_budget=self._config.action_budget,
             steps=tuple(self._steps),
             report=self._report,
@@ -201,6 +202,8 @@ def _problem_with(name: str, observation: Observation | None) -> str:
         return messages.unknown_citation(name)
     if not observation.succeeded:
         return messages.failed_citation(name)
+    if observation.tool == CLOCK:
+        return messages.clock_citation(name)
     if observation.tool in LEAD_TOOLS:
         return messages.lead_citation(name)
     return ""

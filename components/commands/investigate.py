@@ -52,7 +52,7 @@ def investigate(
     session: Session = context.obj
     paths = session.paths
     params = with_transport(load_params(paths.params), transport)
-    choice, spending = choose_tools(tools, without), Spending(params.prices)
+    choice, spending = choose_tools(tools, without, params.tools.tool_set), Spending(params.prices)
     printer = StepPrinter()
     watch = Watch(doing=activity) if as_json else Watch(printer.step, activity)
     failed: PolicyFailed | None = None

@@ -42,6 +42,10 @@ class ServiceSettings(BaseSettings):
     baidu_url: str | None = Field(default=None, validation_alias="BAIDU_BASE_URL")
     openai_key: SecretStr | None = Field(default=None, validation_alias="EVIFLOW_OPENAI_KEY")
     """Of an OpenAI-compatible server; None for one that asks for none."""
+    vision_url: str | None = Field(default=None, validation_alias="EVIFLOW_VISION_URL")
+    """An OpenAI-compatible server, up to and with `/v1`, for `tools.perception: model`."""
+    vision_key: SecretStr | None = Field(default=None, validation_alias="EVIFLOW_VISION_KEY")
+    """Its key; None for one that asks for none."""
     world_url: str | None = Field(default=None, validation_alias="EVIFLOW_WORLD_URL")
     """A served world (`eviflow world serve`) that answers in the place of everything."""
 

@@ -39,6 +39,26 @@ class ToolParams(BaseModel):
     """Who reads pages: the vendor's reader, or this process, which fetches a page from its own server."""
     passage_chars: Annotated[int, Field(ge=1)] = 700
     """Longest passage of a page that the policy sees."""
+    tool_set: Literal["core", "full"] = "core"
+    """`core`: the nine tools with few arguments that the micro student learns; `full`: all thirteen of EviScene's, with
+    all of their arguments."""
+    perception: Literal["pixels", "model"] = "pixels"
+    """Who looks at pictures and chooses passages: classical vision, or a vision-language model on a server."""
+    perception_model: str = ""
+    """The model's name on that server, whose address is `EVIFLOW_VISION_URL`."""
+    perception_one_picture: bool = False
+    """Whether that model takes one picture in a request; several are then laid out on a sheet."""
+    perception_timeout_s: Seconds = 90.0
+    """Deadline of one request to it; three of them must fit into a tool call as well."""
+
+    @model_validator(mode="after")
+    def _looking_fits_into_a_call(self) -> Self:
+        if ATTEMPTS * self.perception_timeout_s >= self.tool_timeout_s:
+            raise ValueError(
+                f"deadlines must nest: {ATTEMPTS} x perception_timeout_s < tool_timeout_s, "
+                f"not {ATTEMPTS} x {self.perception_timeout_s:g}, {self.tool_timeout_s:g}"
+            )
+        return self
 
     @model_validator(mode="after")
     def _deadlines_nest(self) -> Self:

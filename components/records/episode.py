@@ -1,6 +1,7 @@
 """One investigation of one case by one policy: the record every later stage reads and writes."""
 
 from enum import StrEnum
+from typing import Literal
 
 from components.records.base import Record
 from components.records.case import Case, Verdict
@@ -148,6 +149,8 @@ class Episode(Record):
     policy: str
     seed: int
     exposed_tools: tuple[str, ...]
+    tool_set: Literal["core", "full"] = "core"
+    """Which schemas these had: a tool of the full set may take more arguments."""
     action_budget: int
     steps: tuple[Step, ...]
     report: Report | None

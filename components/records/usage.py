@@ -62,9 +62,14 @@ class Spent(Record):
         return Spent(requests=self.requests + other.requests, charges=(*self.charges, *other.charges))
 
 
+def policy_meter(name: str) -> str:
+    """The meter of a policy, or of another language model, such as one that looks for the tools."""
+    return f"{_POLICY}{name}"
+
+
 def policy_usage(policy: str, *, turns: int, read: int, written: int) -> Usage:
     """What a policy used, tokens."""
-    return Usage(meter=f"{_POLICY}{policy}", calls=turns, units=read, output_units=written)
+    return Usage(meter=policy_meter(policy), calls=turns, units=read, output_units=written)
 
 
 def summed(usages: Iterable[Usage]) -> tuple[Usage, ...]:

@@ -7,8 +7,8 @@ from pydantic import ValidationError
 from components.config.schema import Params
 from components.config.tools import ToolParams
 from components.errors import UsageError, unknown_name
-from components.tools.base import ToolFamily
-from components.tools.registry import TOOL_CLASSES
+from components.tools.base import ToolFamily, ToolSet
+from components.tools.registry import tool_names
 from components.tools.toolbox import FINISH
 
 TRANSPORTS = ("world", "live", "record", "replay")
@@ -26,15 +26,14 @@ class ToolChoice(NamedTuple):
 EVERY_TOOL = ToolChoice()
 
 
-def choose_tools(only: str | None, without: str | None) -> ToolChoice:
+def choose_tools(only: str | None, without: str | None, tool_set: ToolSet = "core") -> ToolChoice:
     """The tools of two lists with commas: names of those to offer, and families to leave out; None for no list.
 
     Raises:
         UsageError: there is no tool or family of a name.
 
     """
-    known = [tool.name for tool in TOOL_CLASSES]
-    names = None if only is None else frozenset(_names("tool", only, [*known, FINISH]))
+    names = None if only is None else frozenset(_names("tool", only, [*tool_names(tool_set), FINISH]))
     families = _names("family of tools", without or "", list(ToolFamily))
     return ToolChoice(names, frozenset(ToolFamily(name) for name in families))
 

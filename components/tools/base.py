@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, cached_property
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from PIL import Image
 from pydantic import BaseModel, ConfigDict
@@ -14,6 +14,9 @@ from components.records.case import Case
 from components.records.conversation import ToolSchema
 from components.records.episode import FailureClass
 from components.tools.sight import Sight, sight_of
+
+ToolSet = Literal["core", "full"]
+"""Nine tools with few arguments, or all thirteen with all of theirs."""
 
 
 class ToolFamily(StrEnum):
@@ -30,6 +33,10 @@ LEAD_FAMILIES = frozenset({ToolFamily.WEB_SEARCH, ToolFamily.IMAGE_RETRIEVAL})
 
 LEAD_TOOLS = frozenset({"text_search", "text_image_search", "reverse_image_search"})
 """The tools of those families, by name."""
+
+
+CLOCK = "current_time"
+"""Dates what is found; may not be cited either."""
 
 
 class Arguments(BaseModel):
@@ -115,10 +122,14 @@ class Tool(Protocol):
 
     name: str
     description: str
-    family: ToolFamily
     limit: int | None
     """Executed calls in one investigation; None for no limit."""
     arguments: type[Arguments]
+
+    @property
+    def family(self) -> ToolFamily | None:
+        """None for a tool that no ablation takes away."""
+        ...
 
     def refuse(self, arguments: Any, state: CaseState) -> str | None:
         """The sentence that refuses this call before it is executed, or None."""
@@ -133,12 +144,15 @@ class Tool(Protocol):
         ...
 
 
+_SHOWN = ("type", "description", "enum", "items")
+
+
 @cache
 def schema_of(name: str, description: str, arguments: type[Arguments]) -> ToolSchema:
     """A tool as a policy sees it."""
     schema = arguments.model_json_schema()
     properties = {
-        name: {key: value for key, value in spec.items() if key in ("type", "description")}
+        name: {key: value for key, value in spec.items() if key in _SHOWN}
         for name, spec in schema.get("properties", {}).items()
     }
     parameters: dict[str, object] = {"type": "object", "properties": properties}

@@ -11,6 +11,7 @@ from components.config.schema import Params
 from components.config.settings import ServiceSettings, load_service_settings
 from components.errors import PreflightError
 from components.tools.clients.guard import GuardedTransport
+from components.tools.clock import ClockTransport
 from components.tools.recording import recorded, replayed
 from components.tools.transports import NetworkTransport, PortTransport, RecordTransport, ReplayTransport, Sent
 
@@ -26,6 +27,8 @@ class Connection(NamedTuple):
     """Of the vendors; None where none is asked."""
     secrets: list[str]
     """Keys that are not to be shown or kept; grows with the tokens that they are exchanged for."""
+    models: httpx.AsyncBaseTransport | None = None
+    """For a model that looks; None where none does. The closed world has none: it is asked over the network."""
 
 
 @contextmanager
@@ -39,26 +42,33 @@ def connected(params: Params, paths: Paths, world: str | None = None) -> Iterato
     """
     tools = params.tools
     folder = paths.root / tools.recording
-    if tools.transport == "world":
-        yield _same(Sent(PortTransport(world) if world else world_transport(params, paths), billed=False))
-    elif tools.transport == "replay":
+    looks = tools.perception == "model"
+    if tools.transport == "replay":
         with replayed(folder) as recording:
-            yield _same(ReplayTransport(recording))
-    else:
-        link = _vendors(paths, world)
-        if tools.transport == "live":
-            yield link
-            return
-        with recorded(folder) as recording:
-            yield link._replace(
-                transport=RecordTransport(link.transport, recording, link.secrets),
-                web=RecordTransport(link.web, recording, link.secrets),
-            )
+            replay = ReplayTransport(recording)
+            yield _same(replay)._replace(models=replay if looks else None)
+        return
+    link = _world(params, paths, world) if tools.transport == "world" else _vendors(paths, world)
+    models = Sent(NetworkTransport(), billed=True) if looks else None
+    if tools.transport in ("world", "live"):
+        yield link._replace(models=models)
+        return
+    with recorded(folder) as recording:
+        yield link._replace(
+            transport=RecordTransport(link.transport, recording, link.secrets),
+            web=RecordTransport(link.web, recording, link.secrets),
+            models=RecordTransport(models, recording, link.secrets) if models else None,
+        )
 
 
 def _same(transport: httpx.AsyncBaseTransport) -> Connection:
     """One that answers for everything, without keys."""
     return Connection(transport, transport, None, [])
+
+
+def _world(params: Params, paths: Paths, world: str | None) -> Connection:
+    inner = PortTransport(world) if world else world_transport(params, paths)
+    return _same(Sent(inner, billed=False))
 
 
 def world_transport(params: Params, paths: Paths) -> httpx.AsyncBaseTransport:
@@ -79,4 +89,4 @@ def _vendors(paths: Paths, world: str | None) -> Connection:
             "`eviflow doctor` tells what works"
         )
     network, web = Sent(NetworkTransport(), billed=True), Sent(GuardedTransport(), billed=True)
-    return Connection(network, web, settings, list(settings.secrets))
+    return Connection(ClockTransport(network), web, settings, list(settings.secrets))

@@ -1,6 +1,6 @@
 """Tools that inspect evidence: open a page, compare a picture with the case's."""
 
-import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field
@@ -13,6 +13,7 @@ from components.tools.clients.jina import ReadPage
 from components.tools.clients.pictures import PictureClient
 from components.tools.failures import attributed, nothing
 from components.tools.instructions import instructs_in_address
+from components.tools.perception import Perception
 from components.tools.reading import choose, read_markdown, refuses_readers
 from components.tools.sight import sight_of
 from components.tools.source_policy import SourcePolicy
@@ -64,11 +65,17 @@ class Visit:
         if refuses_readers(page.content):
             payload = {"service": "page", "reason": "the page is a captcha or a refusal"}
             raise ToolFailure(FailureClass.INFRASTRUCTURE, messages.BLOCKED_PAGE, payload, source_url=arguments.url)
-        return self._result(arguments.url, page, state)
+        return await self._result(arguments, page, state)
 
-    def _result(self, asked: str, page: ReadPage, state: CaseState) -> ToolResult:
+    async def _chosen(
+        self, passages: Sequence[str], arguments: VisitArguments, state: CaseState
+    ) -> tuple[list[str], dict[str, Any]]:
+        """The passages that matter, and what there is to record of the choice."""
+        return choose(passages, state.clues, self._passage_chars), {}
+
+    async def _result(self, arguments: VisitArguments, page: ReadPage, state: CaseState) -> ToolResult:
         reading = read_markdown(page.content, page.title, self._passage_chars)
-        passages = choose(reading.passages, state.clues, self._passage_chars)
+        passages, choice = await self._chosen(reading.passages, arguments, state)
         allowed = (url for url in page.pictures if not self._policy.blocks_url(url))
         pictures = [url for url in allowed if not instructs_in_address(url)][:1]
         payload: dict[str, Any] = {
@@ -79,11 +86,12 @@ class Visit:
             "pictures": pictures,
             "dropped_instructions": reading.instructions,
             "instruction_kinds": list(reading.kinds),
+            **choice,
         }
         if not passages:
-            raise nothing(messages.NO_PAGE_TEXT, **payload)
+            raise nothing(messages.NOT_ANSWERED if reading.passages else messages.NO_PAGE_TEXT, **payload)
         lines = [*passages, *(f"picture: {url}" for url in pictures)]
-        return ToolResult("\n".join(lines), payload, source_url=asked, offered=tuple(pictures))
+        return ToolResult("\n".join(lines), payload, source_url=arguments.url, offered=tuple(pictures))
 
 
 class CompareWithReference:
@@ -95,9 +103,10 @@ class CompareWithReference:
     limit: int | None = 6
     arguments: type[Arguments] = CompareArguments
 
-    def __init__(self, pictures: PictureClient, policy: SourcePolicy) -> None:
+    def __init__(self, pictures: PictureClient, policy: SourcePolicy, perception: Perception) -> None:
         self._pictures = pictures
         self._policy = policy
+        self._perception = perception
 
     def refuse(self, arguments: CompareArguments, state: CaseState) -> str | None:
         """Refuses pictures that nothing has shown, and blocked sites."""
@@ -112,14 +121,16 @@ class CompareWithReference:
 
     async def run(self, arguments: CompareArguments, state: CaseState) -> ToolResult:
         """`same person; different scene` and the like; the reference is shown."""
-        url = arguments.reference_url
+        return await self._compared(arguments.reference_url, "", "", state)
+
+    async def _compared(self, url: str, focus: str, expected_property: str, state: CaseState) -> ToolResult:
         with attributed(url):
             reference = await self._pictures.download(url)
         if self._policy.blocks_url(reference.url):
             raise ToolFailure(FailureClass.POLICY, messages.BLOCKED_REDIRECT, {}, source_url=url)
-        comparison = await asyncio.to_thread(state.sight.compare, sight_of(reference.png))
+        comparison = await self._perception.compare(state.sight, sight_of(reference.png), focus, expected_property)
         payload = {"reference_url": url, **comparison.payload}
-        if comparison.same_person is None and not comparison.same_scene:
+        if not comparison.comparable:
             raise ToolFailure(
                 FailureClass.EMPTY_RESULT,
                 messages.NOT_COMPARABLE,

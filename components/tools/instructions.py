@@ -40,7 +40,8 @@ _PICTURE = r"(?:pictures?|images?|photos?|photographs?|cases?|claims?|depictions
 _VERDICT = r"(?:supported|refuted|genuine|authentic|real|true|fake|false|factual)"
 _TOOLS = (
     r"(?:finish_investigation|perceive_scene|ocr_with_position|count_objects|text_search|text_image_search"
-    r"|reverse_image_search|compare_with_reference|crop_and_inspect)"
+    r"|reverse_image_search|compare_with_reference|crop_and_inspect|current_time|check_consistency"
+    r"|analyze_visual_anomalies|focused_visual_inspection)"
 )
 
 _PATTERNS: tuple[tuple[Instruction, re.Pattern[str]], ...] = tuple(

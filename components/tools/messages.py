@@ -47,9 +47,23 @@ NO_TEXT = "no text found"
 NOT_THERE = "there is nothing at this address"
 NO_PAGE_TEXT = "the page has no readable text"
 NOT_COMPARABLE = "not comparable"
+NOT_ANSWERED = "no passage of the page answers the question"
+NO_WORDS = "the picture shows nothing to search for"
 
 # Instead of a title that gives orders.
 TITLE_WITHHELD = "(a title that is not shown)"
+# Instead of a text that gives orders, in what a model tells of a picture.
+TEXT_WITHHELD = "(a text that is not shown)"
+
+
+def more_lines(number: int) -> str:
+    """At the end of a result that was longer than a policy reads."""
+    return f"({number} more lines are not shown)"
+
+
+# What looking by pixels cannot do; it says so instead of guessing.
+NOT_READ = "pixels were measured; the question was not read"
+NOT_JUDGED = "pixels were measured; nothing was judged"
 
 # What tools answer when a service or a file is broken.
 BLOCKED_PAGE = "the page refuses readers"
@@ -93,7 +107,9 @@ def cannot_count(target: str) -> str:
     return f"{target} cannot be counted."
 
 
+BAD_BOXES = "anchor_regions must be at most four boxes x1,y1,x2,y2, with x1 < x2 and y1 < y2."
 BAD_BOX = "bbox must be x1,y1,x2,y2 between 0 and 1, with x1 < x2 and y1 < y2."
+BOX_ARGUMENTS = {"bbox": BAD_BOX, "anchor_regions": BAD_BOXES}
 DUPLICATE = "This was searched before."
 VISITED = "This page was opened before."
 COMPARED = "This picture was compared before."
@@ -106,6 +122,11 @@ NOT_OFFERED = "Compare only pictures that a search or a page offered."
 def unknown_citation(observation_id: str) -> str:
     """A report cites what was never observed."""
     return f"There is no observation {observation_id}."
+
+
+def clock_citation(observation_id: str) -> str:
+    """A report cites the clock."""
+    return f"{observation_id} is the time and cannot be cited."
 
 
 def failed_citation(observation_id: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from components.records.usage import Meter, Usage, summed
+from components.records.usage import Usage, summed
 
 if TYPE_CHECKING:
     from components.tools.clients.http import Answer
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 class Tariff:
     """What a service bills for a request."""
 
-    meter: Meter
+    meter: str
+    """A `Meter`, or that of a language model."""
     usual: int
     """Units of an answer; an answer that never came is charged as so many, since it may have been given."""
     read: "Callable[[Answer], int | None] | None" = None
     """Units of an answer that says so itself, else None."""
+    written: "Callable[[Answer], int | None] | None" = None
+    """Tokens that a language model wrote; its units are those that it read."""
     shared: bool = False
     """Whether calls may share a request, or one may take several; then each counts it by itself, with `counted`."""
 
@@ -34,6 +37,10 @@ class Tariff:
         """What an answer that is none of failure is billed with."""
         told = self.read(answer) if self.read else None
         return self.usual if told is None else told
+
+    def output_units(self, answer: "Answer") -> int:
+        """Tokens that a language model wrote; nought for a service."""
+        return (self.written(answer) if self.written else None) or 0
 
 
 class Account(Protocol):
@@ -92,6 +99,7 @@ class Call:
 
     units: int = 0
     """What it is billed with; nought until it has its answer."""
+    output_units: int = 0
 
 
 @contextmanager
@@ -103,7 +111,7 @@ def counted(tariff: Tariff | None) -> Iterator[Call]:
     finally:
         tally = _TALLY.get()
         if tally is not None and tariff is not None:
-            tally.add(Usage(meter=tariff.meter, calls=1, units=call.units))
+            tally.add(Usage(meter=tariff.meter, calls=1, units=call.units, output_units=call.output_units))
 
 
 class Bill:
@@ -146,15 +154,15 @@ class Bill:
     def settle(self, answer: "Answer") -> None:
         """An answer came that is none of failure."""
         if self._tariff is not None:
-            self._correct(self._tariff.units(answer))
+            self._correct(self._tariff.units(answer), self._tariff.output_units(answer))
 
-    def _correct(self, units: int) -> None:
-        if self._charged is not None and units != self._charged:
-            self._charge(0, units - self._charged)
+    def _correct(self, units: int, output_units: int = 0) -> None:
+        if self._charged is not None and (units != self._charged or output_units):
+            self._charge(0, units - self._charged, output_units)
 
-    def _charge(self, calls: int, units: int) -> None:
+    def _charge(self, calls: int, units: int, output_units: int = 0) -> None:
         assert self._tariff is not None, "nothing is charged without a tariff"
         self._charged = (self._charged or 0) + units
         if self._account is not None:
-            usage = Usage(meter=self._tariff.meter, calls=calls, units=units)
+            usage = Usage(meter=self._tariff.meter, calls=calls, units=units, output_units=output_units)
             self._account.charge(self._tool, usage, billed=self._billed)

@@ -78,6 +78,12 @@ def choose(passages: Sequence[str], clues: Sequence[str], limit: int) -> list[st
     return [passages[at] for at in sorted(chosen)]
 
 
+def best(passages: Sequence[str], clues: Sequence[str], number: int) -> list[int]:
+    """Places of the `number` best passages for what is looked for, in page order."""
+    _, scores = _scores(passages, clues)
+    return sorted(sorted(range(len(passages)), key=lambda at: -scores[at])[:number])
+
+
 def _paragraphs(markdown: str, title: str) -> list[str]:
     """Blocks of plain text; a heading leads the block below it, unless it only repeats the title."""
     found: list[str] = []

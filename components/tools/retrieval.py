@@ -7,7 +7,7 @@ from pydantic import Field
 
 from components.tools import messages
 from components.tools.base import Arguments, CaseState, NoArguments, ToolFamily, ToolResult, normalised
-from components.tools.clients.serper import ImageRow, LensRow, SerperClient, WebRow
+from components.tools.clients.serper import ImageRow, LensRow, Place, SerperClient, WebRow
 from components.tools.clients.upload import Uploader
 from components.tools.failures import attributed, nothing
 from components.tools.instructions import instruction_in, instructs_in_address
@@ -20,7 +20,7 @@ class QueryArguments(Arguments):
     query: str = Field(min_length=1, description="Words to search for.")
 
 
-class _QueryTool:
+class QueryTool:
     """What both searches in words share."""
 
     arguments: type[Arguments] = QueryArguments
@@ -38,8 +38,12 @@ class _QueryTool:
         """Equal queries are equal calls."""
         return normalised(arguments.query)
 
+    def _place(self, arguments: QueryArguments) -> Place:
+        """Where to search; a tool that is not told leaves it to the vendor."""
+        return Place()
 
-class TextSearch(_QueryTool):
+
+class TextSearch(QueryTool):
     """Web search."""
 
     name = "text_search"
@@ -51,7 +55,7 @@ class TextSearch(_QueryTool):
         """Rows of title and address."""
         state.clues.append(arguments.query)
         with attributed():
-            found = await self._serper.search(arguments.query)
+            found = await self._serper.search(arguments.query, place=self._place(arguments))
         allowed = [row for row in found if not _blocked_page(row, self._policy)]
         shown = allowed[: self._rows]
         payload = _payload(arguments.query, [row.model_dump() for row in shown], len(found) - len(allowed))
@@ -60,7 +64,7 @@ class TextSearch(_QueryTool):
         return ToolResult("\n".join(f"{_line(row.title)}\n{row.link}" for row in shown), payload)
 
 
-class TextImageSearch(_QueryTool):
+class TextImageSearch(QueryTool):
     """Image search in words."""
 
     name = "text_image_search"
@@ -72,8 +76,8 @@ class TextImageSearch(_QueryTool):
         """Rows of caption and picture address."""
         state.clues.append(arguments.query)
         with attributed():
-            found = await self._serper.images(arguments.query)
-        allowed = [row for row in found if not _blocked_image(row, self._policy)]
+            found = await self._serper.images(arguments.query, place=self._place(arguments))
+        allowed = [row for row in found if not _blocked_match(row, self._policy)]
         shown = allowed[: self._rows]
         payload = _payload(arguments.query, [row.model_dump() for row in shown], len(found) - len(allowed))
         if not shown:
@@ -97,22 +101,28 @@ class ReverseImageSearch:
         self._policy = policy
         self._rows = rows
 
-    def refuse(self, arguments: NoArguments, state: CaseState) -> str | None:
+    def refuse(self, arguments: Arguments, state: CaseState) -> str | None:
         """Never."""
         return None
 
-    def key(self, arguments: NoArguments) -> str | None:
+    def key(self, arguments: Arguments) -> str | None:
         """There is one picture, hence one question; it may be put again only after an outage."""
         return ""
 
-    async def run(self, arguments: NoArguments, state: CaseState) -> ToolResult:
+    async def run(self, arguments: Arguments, state: CaseState) -> ToolResult:
         """Rows of page title and page address."""
+        return await self._looked_up(state)
+
+    async def _looked_up(self, state: CaseState) -> ToolResult:
         with attributed():
             async with self._upload.shared(state.image) as url:
                 found = await self._serper.lens(url)
+        return self._matches(found, None)
+
+    def _matches(self, found: Sequence[LensRow | ImageRow], query: str | None) -> ToolResult:
         allowed = [row for row in found if not _blocked_match(row, self._policy)]
         shown = allowed[: self._rows]
-        payload = _payload(None, [row.model_dump() for row in shown], len(found) - len(allowed))
+        payload = _payload(query, [row.model_dump() for row in shown], len(found) - len(allowed))
         if not shown:
             raise nothing(messages.NOTHING_FOUND, **payload)
         text = "\n".join(f"{_line(row.title)}\n{row.link}" for row in shown)
@@ -133,11 +143,7 @@ def _blocked_page(row: WebRow, policy: SourcePolicy) -> bool:
     return _blocked((row.link,), f"{row.title}\n{row.snippet}", policy)
 
 
-def _blocked_image(row: ImageRow, policy: SourcePolicy) -> bool:
-    return _blocked((row.link, row.imageUrl), f"{row.title}\n{row.source}", policy)
-
-
-def _blocked_match(row: LensRow, policy: SourcePolicy) -> bool:
+def _blocked_match(row: LensRow | ImageRow, policy: SourcePolicy) -> bool:
     return _blocked((row.link, row.imageUrl or ""), f"{row.title}\n{row.source}", policy)
 
 

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from components.config.paths import Paths
 from components.config.schema import Params, ToolParams
-from components.config.settings import ServiceSettings
+from components.config.settings import ServiceSettings, load_service_settings
 from components.records.case import Case
 from components.records.image_bank import ImageBank
 from components.tools.base import ToolFamily
@@ -20,7 +20,10 @@ from components.tools.clients.pictures import PictureClient
 from components.tools.clients.serper import SerperClient
 from components.tools.clients.upload import S3UploadClient, UploadClient, Uploader
 from components.tools.connections import connected
-from components.tools.registry import build_tools
+from components.tools.perception import Perception
+from components.tools.perception_choice import check_perception, chosen_perception
+from components.tools.perception_pixels import PixelPerception
+from components.tools.registry import Parts, build_tools
 from components.tools.source_policy import SourcePolicy, policy_of
 from components.tools.toolbox import Toolbox
 
@@ -39,6 +42,7 @@ class Services:
         settings: keys and addresses of the vendors; None for the closed world and for recordings.
         reader: reads pages; None for the vendor's.
         web: sends requests to addresses that pages and searches name; None for `requester`.
+        perception: who looks; None for classical vision.
 
     """
 
@@ -51,6 +55,7 @@ class Services:
         settings: ServiceSettings | None = None,
         reader: PageReader | None = None,
         web: Requester | None = None,
+        perception: Perception | None = None,
     ) -> None:
         held = settings or ServiceSettings.model_construct()
         self.requester = requester
@@ -68,6 +73,7 @@ class Services:
         if held.upload_bucket:
             self.upload = S3UploadClient(requester, held, params.upload_expires_s)
         self.policy = policy
+        self.perception = perception or PixelPerception()
         self._params = params
         self._bank = bank
 
@@ -88,19 +94,20 @@ class Services:
             without: families that an ablation takes away.
 
         """
-        built = build_tools(
-            self._params,
+        parts = Parts(
+            requester=self.requester,
             serper=self.serper,
             reader=self.reader,
             ocr=self.ocr,
             pictures=self.pictures,
             upload=self.upload,
             policy=self.policy,
-            without=without,
+            perception=self.perception,
         )
+        built = build_tools(self._params, parts, without)
         tools = [tool for tool in built if only is None or tool.name in only]
         limits = {"call_s": self._params.tool_timeout_s, "episode_s": self._params.episode_timeout_s}
-        return Toolbox(case, image, tools, self._bank, **limits)
+        return Toolbox(case, image, tools, self._bank, tool_set=self._params.tool_set, **limits)
 
 
 def _key(secret: SecretStr | None) -> str:
@@ -123,16 +130,21 @@ async def open_services(
 
     Raises:
         EviflowError: the world is not built, or there is no whole recording to replay.
-        PreflightError: the vendors are to answer, and a key is missing.
+        PreflightError: the vendors are to answer, and a key is missing; or a model is to look, and it is not named.
 
     """
     timeout_s = params.tools.request_timeout_s
-    with connected(params, paths, world) as (transport, web, settings, secrets):
+    own = load_service_settings(paths.root)
+    check_perception(params.tools, own)
+    with connected(params, paths, world) as (transport, web, settings, secrets, models):
+        looking = Requester(models, params.tools.perception_timeout_s, secrets) if models else nullcontext()
         reading = open_direct_reader(params.tools, web) if params.tools.reader == "direct" else nullcontext()
         async with (
             Requester(transport, timeout_s, secrets) as requester,
             Requester(web, timeout_s, secrets) as web_requester,
             reading as reader,
+            looking as model_requester,
         ):
             blocked = policy or policy_of(paths)
-            yield Services(requester, params.tools, bank, blocked, settings, reader, web_requester)
+            perception = chosen_perception(params.tools, own, model_requester)
+            yield Services(requester, params.tools, bank, blocked, settings, reader, web_requester, perception)

@@ -10,6 +10,7 @@ from PIL import Image
 
 if TYPE_CHECKING:
     from components.tools.vision import Look
+    from components.tools.vision_measures import Measure, Spread
 
 _KEPT = 64
 """Pictures that are kept open between investigations; each takes some 400 KB."""
@@ -48,6 +49,10 @@ class Sight:
 
     def __init__(self, image: Image.Image) -> None:
         self.image = image
+
+    def knows(self, what: str) -> bool:
+        """Whether `look` or `glance` has been taken already, so that asking costs next to nothing."""
+        return what in vars(self)
 
     @cached_property
     def look(self) -> "Look":
@@ -88,6 +93,12 @@ class Sight:
         from components.tools import vision
 
         return vision.count_kind(self.look, kind)
+
+    def spread(self, measure: "Measure") -> "Spread":
+        """How its parts differ in noise or sharpness."""
+        from components.tools import vision_measures
+
+        return vision_measures.spread(self.image, measure)
 
     def compare(self, reference: "Sight") -> Comparison:
         """Whether a reference shows its person and its scene."""

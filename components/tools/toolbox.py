@@ -14,7 +14,7 @@ from components.records.conversation import ToolSchema
 from components.records.episode import FailureClass, Observation, ToolCall
 from components.records.image_bank import ImageBank
 from components.tools import messages
-from components.tools.base import Arguments, CaseState, Tool, ToolFailure, ToolResult, schema_of
+from components.tools.base import Arguments, CaseState, Tool, ToolFailure, ToolResult, ToolSet, schema_of
 from components.tools.metering import tallied
 
 FINISH = "finish_investigation"
@@ -55,6 +55,7 @@ class Toolbox:
         bank: where pictures that tools return are kept.
         call_s: deadline of one call, seconds.
         episode_s: what all calls may take together, seconds.
+        tool_set: which set the tools are of, for the record.
 
     """
 
@@ -67,7 +68,9 @@ class Toolbox:
         *,
         call_s: float = math.inf,
         episode_s: float = math.inf,
+        tool_set: ToolSet = "core",
     ) -> None:
+        self.tool_set: ToolSet = tool_set
         self.state = CaseState(case, image)
         self._tools = {tool.name: tool for tool in tools}
         self._bank = bank
@@ -201,6 +204,6 @@ def _first_problem(tool: str, error: ValidationError) -> str:
         return messages.missing_argument(tool, argument)
     if problem["type"] == "extra_forbidden":
         return messages.surplus_argument(tool, argument)
-    if argument == "bbox":
-        return messages.BAD_BOX
+    if argument in messages.BOX_ARGUMENTS:
+        return messages.BOX_ARGUMENTS[argument]
     return messages.bad_argument(tool, argument)

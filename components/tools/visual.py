@@ -6,12 +6,13 @@ from typing import Annotated, Any
 from PIL import Image
 from pydantic import BeforeValidator, Field
 
-from components.records.kinds import KINDS
 from components.tools import messages
 from components.tools.base import Arguments, CaseState, NoArguments, ToolFamily, ToolResult
+from components.tools.boxes import parse_box
 from components.tools.clients.baidu_ocr import BaiduOcrClient, PrintedLine
 from components.tools.clients.pictures import LONGEST_SIDE, encode_png
 from components.tools.failures import attributed, nothing
+from components.tools.perception import Box, Perception
 from components.tools.printed import in_reading_order
 
 _CROP_SIDE = 192
@@ -19,20 +20,11 @@ _CROP_SIDE = 192
 _SHORTEST_SIDE = 16
 """A text reader refuses less, pixels."""
 
-Box = tuple[float, float, float, float]
-
-
-def _parse_box(value: Any) -> Any:
-    """`x1,y1,x2,y2` as text, with or without brackets; a list is taken as it is."""
-    if not isinstance(value, str):
-        return value
-    return value.strip().strip("[]()").split(",")
-
 
 class CropArguments(Arguments):
     """A part of the picture."""
 
-    bbox: Annotated[Box, BeforeValidator(_parse_box)] = Field(
+    bbox: Annotated[Box, BeforeValidator(parse_box)] = Field(
         description="x1,y1,x2,y2 between 0 and 1.", json_schema_extra={"type": "string"}
     )
 
@@ -43,7 +35,7 @@ class CountArguments(Arguments):
     target_object: str = Field(min_length=1, description="What to count, singular.")
 
 
-class _Looking:
+class Looking:
     """What all tools that look at the picture share: they refuse nothing, and may be called again."""
 
     family = ToolFamily.VISUAL
@@ -57,7 +49,7 @@ class _Looking:
         return None
 
 
-class PerceiveScene(_Looking):
+class PerceiveScene(Looking):
     """A glance: who and what is there, without names, kinds or numbers."""
 
     name = "perceive_scene"
@@ -65,13 +57,16 @@ class PerceiveScene(_Looking):
     limit: int | None = None
     arguments: type[Arguments] = NoArguments
 
+    def __init__(self, perception: Perception) -> None:
+        self._perception = perception
+
     async def run(self, arguments: NoArguments, state: CaseState) -> ToolResult:
-        """One line that describes the picture."""
-        scene = await asyncio.to_thread(lambda: state.sight.glance)
+        """What the picture shows; by pixels, one line."""
+        scene = await self._perception.perceive(state.sight)
         return ToolResult(scene.text, scene.payload)
 
 
-class OcrWithPosition(_Looking):
+class OcrWithPosition(Looking):
     """The printed text."""
 
     name = "ocr_with_position"
@@ -94,7 +89,7 @@ class OcrWithPosition(_Looking):
         return ToolResult("\n".join(lines), payload)
 
 
-class CountObjects(_Looking):
+class CountObjects(Looking):
     """How many objects of one kind there are."""
 
     name = "count_objects"
@@ -102,19 +97,26 @@ class CountObjects(_Looking):
     limit: int | None = None
     arguments: type[Arguments] = CountArguments
 
+    def __init__(self, perception: Perception) -> None:
+        self._perception = perception
+
     def refuse(self, arguments: CountArguments, state: CaseState) -> str | None:
         """Refuses what cannot be counted."""
-        return None if _kind(arguments.target_object) else messages.cannot_count(arguments.target_object)
+        target = arguments.target_object
+        return None if self._perception.countable(target) else messages.cannot_count(target)
 
     async def run(self, arguments: CountArguments, state: CaseState) -> ToolResult:
         """`KIND: NUMBER`; nought is an answer too."""
-        kind = _kind(arguments.target_object)
-        assert kind is not None, "refused before"
-        count = await asyncio.to_thread(state.sight.count, kind)
-        return ToolResult(f"{kind}: {count}", {"target_object": kind, "count": count})
+        return await self._counted(arguments, None, state)
+
+    async def _counted(self, arguments: CountArguments, box: Box | None, state: CaseState) -> ToolResult:
+        target = self._perception.countable(arguments.target_object)
+        assert target is not None, "refused before"
+        count = await self._perception.count(state.sight, target, box)
+        return ToolResult(count.text, count.payload)
 
 
-class CropAndInspect(_Looking):
+class CropAndInspect(Looking):
     """A closer look at a part."""
 
     name = "crop_and_inspect"
@@ -138,12 +140,6 @@ class CropAndInspect(_Looking):
             lines = in_reading_order(await self._ocr.read(crop))
         payload = {"bbox": list(arguments.bbox), "lines": lines}
         return ToolResult("\n".join(lines) or "no text", payload, images=(crop,))
-
-
-def _kind(target: str) -> str | None:
-    """The kind a target names, in singular or plural; None when it is none that can be counted."""
-    name = target.casefold()
-    return next((kind for kind in KINDS if name in (kind, f"{kind}s")), None)
 
 
 def _region(piece: PrintedLine, size: tuple[int, int]) -> dict[str, Any]:

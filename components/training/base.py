@@ -50,6 +50,6 @@ def _rendered(episodes: Sequence[Episode]) -> list[str]:
     texts = []
     for episode in episodes:
         chat = [{"role": message.role, "content": message.text} for message in messages_of(episode)]
-        tools = [tool.as_function() for tool in schemas_for(episode.exposed_tools)]
+        tools = [tool.as_function() for tool in schemas_for(episode.exposed_tools, episode.tool_set)]
         texts.extend(render_jinja_template([chat], tools=tools, chat_template=chat_template())[0])
     return texts

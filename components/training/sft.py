@@ -69,7 +69,7 @@ def build_rows(episodes: Sequence[Episode], encoder: ChatEncoder, params: Params
     rows: list[Row] = []
     rejected: Counter[str] = Counter()
     for episode in episodes:
-        tools = schemas_for(episode.exposed_tools)
+        tools = schemas_for(episode.exposed_tools, episode.tool_set)
         for row in encode_episode(episode, messages_of(episode), tools, encoder, params.sft):
             if row.length > params.policy.max_length:
                 rejected["too_long"] += 1

@@ -11,7 +11,7 @@ from pathlib import Path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.records.image_bank import ImageBank
-from components.world.vendors import baidu, jina, serper, uploads
+from components.world.vendors import baidu, clock, jina, serper, uploads
 from components.world.vendors.doors import Doors
 from components.world.vendors.sites import Sites
 from components.world.web import Web
@@ -34,6 +34,7 @@ class WorldApp:
             jina.HOST: jina.JinaReader(web, pages_per_minute),
             baidu.HOST: baidu.BaiduOcr(read).router(),
             uploads.HOST: shelf.router(),
+            clock.HOST: clock.Clock(web).router(),
         }
         self._web = web
         self._sites = Sites(web)

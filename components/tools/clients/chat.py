@@ -7,16 +7,18 @@ it raises `Quarantined`, with the reply as it came.
 import base64
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
 from PIL import Image
 from pydantic import SecretStr
 
+from components.records.usage import policy_meter
 from components.tools.clients.completions import SERVICE, Completion, read_completion
 from components.tools.clients.errors import Quarantined, ServiceError
 from components.tools.clients.http import Answer, Requester
+from components.tools.metering import Tariff
 
 LONGEST_SIDE = 1024
 """Pixels of a picture that a vision model is shown by `picture_part`."""
@@ -36,6 +38,7 @@ class ChatClient:
         model: as the server calls it.
         key: as `ServiceSettings` holds it; None where the server asks for none.
         limit: what the server calls the bound on a reply.
+        tariff: under which the tokens are billed with the tool that asks; None where a policy's turns are counted.
 
     """
 
@@ -46,11 +49,13 @@ class ChatClient:
         model: str,
         key: SecretStr | None = None,
         limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens",
+        tariff: Tariff | None = None,
     ) -> None:
         self._requester = requester
         self._url = f"{base.rstrip('/')}/chat/completions"
         self._model = model
         self._limit = limit
+        self._tariff = tariff
         self._headers: dict[str, str] = {}
         if key is not None:
             requester.keep_secret(key.get_secret_value())
@@ -91,9 +96,24 @@ class ChatClient:
             named = {"name": "answer", "schema": dict(schema), "strict": True}
             asked["response_format"] = {"type": "json_schema", "json_schema": named}
         reply = await self._requester.send(
-            SERVICE, "POST", self._url, headers=self._headers, json=asked | dict(extra), check=_check
+            SERVICE,
+            "POST",
+            self._url,
+            headers=self._headers,
+            json=asked | dict(extra),
+            check=_check,
+            tariff=self._tariff,
         )
         return read_completion(reply.content)
+
+
+def tool_tariff(model: str) -> Tariff:
+    """What a model that looks or reads for a tool is billed with: the tokens that its server counts."""
+    return Tariff(policy_meter(model), 0, _tokens_of("prompt_tokens"), _tokens_of("completion_tokens"))
+
+
+def _tokens_of(name: str) -> Callable[[Answer], int | None]:
+    return lambda answer: getattr(read_completion(answer.content), name)
 
 
 def _check(answer: Answer) -> None:

@@ -177,7 +177,8 @@ class Requester:
                     answer = await persistently(attempt, limit)
             except TimeoutError as error:
                 raise ServiceError(service, f"no answer within {limit:g} s") from error
-            call.units = tariff.units(answer) if tariff else 0
+            if tariff is not None:
+                call.units, call.output_units = tariff.units(answer), tariff.output_units(answer)
             return answer
 
     async def _send_once(self, service: str, request: httpx.Request, redirects: bool, bill: Bill) -> Answer:

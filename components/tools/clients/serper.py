@@ -6,7 +6,7 @@ Failures come as `{"message", "statusCode"}`: 403 for a key that is none, 400 fo
 """
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -93,6 +93,22 @@ _IMAGES = _Kind(service="image search", path="/images", key="images", row=ImageR
 _LENS = _Kind(service="reverse image search", path="/lens", key="organic", row=LensRow, credits=3)
 
 
+class Place(NamedTuple):
+    """Where to search; what is empty is left to the vendor."""
+
+    country: str = ""
+    """Two letters."""
+    language: str = ""
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """As the vendor calls them."""
+        return {name: value for name, value in (("gl", self.country), ("hl", self.language)) if value}
+
+
+_ANYWHERE = Place()
+
+
 class SerperClient:
     """Searches with one key."""
 
@@ -101,13 +117,20 @@ class SerperClient:
         self._key = key
         self._base = base.rstrip("/")
 
-    async def search(self, query: str, rows: int = 10) -> list[WebRow]:
-        """Web pages, best first; an empty list means that there are none. Raises ServiceError."""
-        return await self._rows(_WEB, {"q": query, "num": rows})
+    async def search(self, query: str, rows: int = 10, place: Place = _ANYWHERE) -> list[WebRow]:
+        """Web pages, best first; an empty list means that there are none. Raises ServiceError.
 
-    async def images(self, query: str, rows: int = 10) -> list[ImageRow]:
-        """Pictures by words, best first. Raises ServiceError."""
-        return await self._rows(_IMAGES, {"q": query, "num": rows})
+        Args:
+            query: words.
+            rows: most results.
+            place: where to search.
+
+        """
+        return await self._rows(_WEB, {"q": query, "num": rows, **place.fields})
+
+    async def images(self, query: str, rows: int = 10, place: Place = _ANYWHERE) -> list[ImageRow]:
+        """Pictures by words, best first; arguments as for `search`. Raises ServiceError."""
+        return await self._rows(_IMAGES, {"q": query, "num": rows, **place.fields})
 
     async def lens(self, picture_url: str) -> list[LensRow]:
         """Pictures by looks, nearest first. Raises ServiceError."""

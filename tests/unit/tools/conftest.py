@@ -1,25 +1,22 @@
 import asyncio
 import io
-import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import httpx
 import pytest
 from PIL import Image
+from tool_lab import call, case_of, read
 
 from components.config.schema import ToolParams
-from components.records.case import Case
-from components.records.episode import Observation, ToolCall
-from components.records.image_bank import ImageBank, sha256_hex
+from components.records.episode import Observation
+from components.records.image_bank import ImageBank
 from components.records.web import Page, SiteKind, WebPicture
 from components.tools.clients.http import Requester
 from components.tools.services import Services
 from components.tools.source_policy import SourcePolicy
-from components.tools.toolbox import Refused, Toolbox
 from components.world.app import WorldApp
 from components.world.draw import Scene, draw_portrait, draw_scene
 from components.world.entities import FaceSpec
@@ -112,27 +109,9 @@ def other(faces: list[FaceSpec]) -> bytes:
     return png(draw_scene(Scene(face=faces[1], kind="kite", count=4, composition=9, style="mist", seed=1)))
 
 
-def read(data: bytes) -> list[SimpleNamespace]:
-    """An OCR engine that finds text in pictures of a case's size alone."""
-    if Image.open(io.BytesIO(data)).size != (320, 240):
-        return []
-    lines = [("Rowan Hall", (20, 205, 110, 217)), ("Harvest", (90, 8, 150, 24)), ("Gala", (156, 8, 190, 24))]
-    return [SimpleNamespace(text=text, box=box, confidence=0.9) for text, box in lines]
-
-
 @pytest.fixture
 def bank(tmp_path: Path) -> ImageBank:
     return ImageBank(tmp_path / "bank")
-
-
-def case_of(image: bytes) -> Case:
-    return Case(case_id="c1", image_path="x.png", image_sha256=sha256_hex(image))
-
-
-async def call(toolbox: Toolbox, name: str, arguments: dict[str, str], number: int) -> Observation | str:
-    """The observation, or the sentence that refuses the call."""
-    checked = toolbox.check(ToolCall(name=name, arguments_json=json.dumps(arguments)), 24)
-    return checked.sentence if isinstance(checked, Refused) else await toolbox.execute(checked, f"o{number}")
 
 
 @pytest.fixture

@@ -1,0 +1,42 @@
+"""Who looks, as `tools.perception` says."""
+
+from components.config.settings import ServiceSettings, variable
+from components.config.tools import ToolParams
+from components.errors import PreflightError
+from components.tools.clients.chat import ChatClient, tool_tariff
+from components.tools.clients.http import Requester
+from components.tools.perception import Perception
+from components.tools.perception_model import ModelPerception
+from components.tools.perception_pixels import PixelPerception
+from components.tools.perception_replies import ChatModel
+
+
+def check_perception(tools: ToolParams, settings: ServiceSettings) -> None:
+    """Raise PreflightError when a model is to look, and nothing says which or where."""
+    address = variable("vision_url")
+    missing = [
+        what
+        for what, value in ((f"{address} in the environment or in .env", settings.vision_url),
+                            ("tools.perception_model in params.yaml", tools.perception_model))
+        if not value
+    ]  # fmt: skip
+    if tools.perception == "model" and missing:
+        raise PreflightError(f"{' and '.join(missing)} must be set, or take `tools.perception: pixels`")
+
+
+def chosen_perception(tools: ToolParams, settings: ServiceSettings, requester: Requester | None) -> Perception:
+    """Who looks; `requester` reaches the model's server, and is None where no model is asked."""
+    if requester is None:
+        return PixelPerception()
+    check_perception(tools, settings)
+    # Gemini writes boxes with y first.
+    yxyx = "gemini" in tools.perception_model.casefold()
+    chat = vision_chat(tools, settings, requester)
+    return ModelPerception(chat, yxyx=yxyx, one_picture=tools.perception_one_picture)
+
+
+def vision_chat(tools: ToolParams, settings: ServiceSettings, requester: Requester) -> ChatModel:
+    """The client of the vision-language model, at `settings.vision_url` with `settings.vision_key`."""
+    assert settings.vision_url is not None, "checked before"
+    tariff = tool_tariff(tools.perception_model)
+    return ChatClient(requester, settings.vision_url, tools.perception_model, settings.vision_key, tariff=tariff)

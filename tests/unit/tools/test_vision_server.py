@@ -1,0 +1,86 @@
+"""A vision-language model on a server, behind the tools: what is sent, what comes back, what it costs."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from openai_double import KEY, MODEL, ChatServer, Reply, chatting, reply
+from tool_lab import call, case_of
+
+from components.config.paths import Paths
+from components.config.schema import Params, ToolParams
+from components.config.tools import ModelPrice, PriceParams
+from components.records.episode import FailureClass, Observation
+from components.records.image_bank import ImageBank
+from components.records.usage import policy_meter
+from components.tools.prices import total_price
+from components.tools.services import open_services
+from components.world.store import write_pages, write_pictures
+from components.world.web import Web
+
+COUNT = json.dumps({"target": "lantern", "count": 7, "confidence": 0.9, "details": "", "locations": []})
+PARAMS = Params(tools=ToolParams(tool_set="full", perception="model", perception_model=MODEL))
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with chatting() as server:
+        yield server
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, web: Web, server: ChatServer) -> Paths:
+    paths = Paths(tmp_path)
+    bank = ImageBank(paths.web)
+    pictures = [picture for picture in web.pictures if "soup" not in picture.image_url]
+    for picture in pictures:
+        bank.put(web.read(picture.sha256))
+    write_pages(paths.web, web.pages)
+    write_pictures(paths.web, pictures)
+    (tmp_path / ".env").write_text(f"EVIFLOW_VISION_URL={server.url}\nEVIFLOW_VISION_KEY={KEY}\n", "utf-8")
+    return paths
+
+
+def counted(checkout: Paths, server: ChatServer, picture: bytes, given: Reply) -> Observation:
+    server.gives(given)
+
+    async def go() -> Observation | str:
+        async with open_services(PARAMS, checkout, ImageBank(checkout.episodes)) as services:
+            toolbox = services.toolbox(case_of(picture), picture)
+            return await call(toolbox, "count_objects", {"target_object": "lantern"}, 1)
+
+    seen = asyncio.run(go())
+    assert isinstance(seen, Observation)
+    return seen
+
+
+def test_a_model_counts_and_its_tokens_are_kept_with_the_call(
+    checkout: Paths, server: ChatServer, picture: bytes
+) -> None:
+    seen = counted(checkout, server, picture, reply(COUNT, ids=None, logprobs=None))
+    assert seen.text.startswith("lantern: 7")
+    (usage,) = seen.usage
+    assert (usage.meter, usage.calls, usage.units, usage.output_units) == (policy_meter(MODEL), 1, 40, 3)
+    prices = PriceParams(models={"maker/*": ModelPrice(input_usd=1.0, output_usd=10.0)})
+    assert total_price(seen.usage, prices) == pytest.approx(70e-6)
+    (body,) = server.bodies
+    assert body["temperature"] == 0
+    assert body["response_format"]["type"] == "json_schema"
+    kinds = [part["image_url"]["url"][:15] for part in body["messages"][-1]["content"] if part["type"] == "image_url"]
+    assert kinds == ["data:image/jpeg"]
+    assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert KEY not in seen.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [reply("lots of them", ids=None, logprobs=None), reply(COUNT[:20], ids=None, logprobs=None, finish="length")],
+)
+def test_a_reply_that_is_no_count_is_an_outage_and_never_nought(
+    checkout: Paths, server: ChatServer, picture: bytes, given: Reply
+) -> None:
+    seen = counted(checkout, server, picture, given)
+    assert seen.failure is FailureClass.INFRASTRUCTURE
+    assert len(server.bodies) == 1
