@@ -89,9 +89,15 @@ def _body(request: httpx.Request) -> str:
 
 
 def _value(value: Any) -> Any:
-    """A value of a JSON body; the address of a picture that we laid out is the picture."""
+    """A value of a JSON body; the address of a picture that we laid out is the picture, and one in the body its hash."""
+    if isinstance(value, dict):
+        return {name: _value(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_value(item) for item in value]
     if not isinstance(value, str):
         return value
+    if value.startswith("data:"):
+        return f"sha256:{sha256_hex(value.encode())}"
     found = _PICTURE.fullmatch(urlsplit(value).path.rpartition("/")[2]) if "//" in value else None
     return f"sha256:{found[1]}" if found else value
 
