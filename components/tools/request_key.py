@@ -89,7 +89,7 @@ def _body(request: httpx.Request) -> str:
 
 
 def _value(value: Any) -> Any:
-    """A value of a JSON body; the address of a picture that we laid out is the picture, and one in the body its hash."""
+    """A value of a JSON body; a picture that we laid out, or that stands in the body, is its hash."""
     if isinstance(value, dict):
         return {name: _value(item) for name, item in value.items()}
     if isinstance(value, list):
