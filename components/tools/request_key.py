@@ -98,7 +98,11 @@ def _value(value: Any) -> Any:
         return value
     if value.startswith("data:"):
         return f"sha256:{sha256_hex(value.encode())}"
-    found = _PICTURE.fullmatch(urlsplit(value).path.rpartition("/")[2]) if "//" in value else None
+    try:
+        found = _PICTURE.fullmatch(urlsplit(value).path.rpartition("/")[2]) if "//" in value else None
+    except ValueError:
+        # Words with brackets, and no address.
+        return value
     return f"sha256:{found[1]}" if found else value
 
 

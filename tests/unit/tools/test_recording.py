@@ -112,6 +112,7 @@ def test_a_picture_within_a_request_is_known_by_its_hash() -> None:
         return asked(httpx.Request("POST", "https://model.example/v1/chat/completions", json=body)).text
 
     assert len(question("AAAA" * 10_000)) < 500
+    assert "//[x" in asked(httpx.Request("POST", "https://google.serper.dev/search", json={"q": "a //[x"})).text
     assert "Who?" in question("AAAA")
     assert question("AAAA") == question("AAAA") != question("AAAB")
 
