@@ -37,12 +37,15 @@ def _turn(conversation: Conversation) -> str:
         second_kind_first=(luck[1] + conversation.seed) % 2 == 0,
         printed_year_first=(luck[2] + conversation.seed) % 2 == 0,
     )
-    right = _right_turn(inquiry, conversation.stage)
+    right = _right_turn(inquiry, conversation)
     return slip(conversation, luck[3:], right) or right
 
 
-def _right_turn(inquiry: Inquiry, stage: str) -> str:
-    if stage == "report":
+def _right_turn(inquiry: Inquiry, conversation: Conversation) -> str:
+    if conversation.stage == "report":
         return render_report("report.", inquiry.report())
     move = inquiry.next_move()
-    return render_call(move.thought, move.tool, move.arguments)
+    # The full set's closer look has to be told what it is for.
+    needs = (str(tool.parameters.get("required", "")) for tool in conversation.tools if tool.name == move.tool)
+    asked = {"focus_question": "What is printed here?"} if any("focus_question" in names for names in needs) else {}
+    return render_call(move.thought, move.tool, move.arguments | asked)

@@ -109,7 +109,7 @@ class FullCropAndInspect(CropAndInspect):
         return messages.BAD_BOX if box is None else super().refuse(_at(arguments, box), state)
 
     async def run(self, arguments: CropArguments, state: CaseState) -> ToolResult:
-        """The text in the crop and what it shows; the crop is shown."""
+        """What the crop shows, then the text in it; the crop is shown."""
         assert isinstance(arguments, FullCropArguments)
         box = shares(arguments.bbox, state.picture.size)
         assert box is not None, "refused before"
@@ -117,7 +117,7 @@ class FullCropAndInspect(CropAndInspect):
         part = sight_of(read.images[0])
         seen = await self._perception.closeup(part, arguments.focus_question, arguments.expected_property)
         payload = {**read.payload, "closeup": seen.payload}
-        return ToolResult(f"{read.text}\n{seen.text}", payload, images=read.images)
+        return ToolResult(f"{seen.text}\n{read.text}", payload, images=read.images)
 
 
 class CheckConsistency(Looking):

@@ -63,6 +63,7 @@ def more_lines(number: int) -> str:
 
 # What looking by pixels cannot do; it says so instead of guessing.
 NOT_READ = "pixels were measured; the question was not read"
+NOT_MEASURED = "nothing of this can be measured"
 NOT_JUDGED = "pixels were measured; nothing was judged"
 
 # What tools answer when a service or a file is broken.

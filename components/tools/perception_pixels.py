@@ -88,7 +88,7 @@ class PixelPerception:
         return Consistency(
             consistent=None,
             aspect_checked=aspect,
-            details="; ".join(spreads) or "nothing of this can be measured",
+            details="; ".join(spreads) or messages.NOT_MEASURED,
             inconsistencies=tuple(
                 Inconsistency(description=f"{text} stands out", severity="unrated", bbox=box)
                 for text, box in spreads.items()

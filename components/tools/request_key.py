@@ -89,10 +89,20 @@ def _body(request: httpx.Request) -> str:
 
 
 def _value(value: Any) -> Any:
-    """A value of a JSON body; the address of a picture that we laid out is the picture."""
+    """A value of a JSON body; a picture that we laid out, or that stands in the body, is its hash."""
+    if isinstance(value, dict):
+        return {name: _value(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_value(item) for item in value]
     if not isinstance(value, str):
         return value
-    found = _PICTURE.fullmatch(urlsplit(value).path.rpartition("/")[2]) if "//" in value else None
+    if value.startswith("data:"):
+        return f"sha256:{sha256_hex(value.encode())}"
+    try:
+        found = _PICTURE.fullmatch(urlsplit(value).path.rpartition("/")[2]) if "//" in value else None
+    except ValueError:
+        # Words with brackets, and no address.
+        return value
     return f"sha256:{found[1]}" if found else value
 
 

@@ -29,7 +29,7 @@ from components.tools.clients.pictures import PictureClient
 from components.tools.clients.serper import SerperClient
 from components.tools.connections import connected
 from components.tools.recording import DATABASE, SEAL, read_seal, recorded, replayed
-from components.tools.request_key import asked_by
+from components.tools.request_key import asked, asked_by
 from components.tools.transports import NetworkTransport, RecordTransport, ReplayTransport
 
 KEYS = ["marker-key-serper", "marker-key-jina", "marker-key-baidu", "marker-secret-baidu"]
@@ -102,6 +102,18 @@ def test_another_picture_is_another_question(vendors: Vendors, folder: Path) -> 
 
     record(two, vendors, folder)
     assert len(vendors.asked) == 2
+
+
+def test_a_picture_within_a_request_is_known_by_its_hash() -> None:
+    def question(picture: str) -> str:
+        part = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{picture}"}}
+        body = {"model": "m", "messages": [{"role": "user", "content": [part, {"type": "text", "text": "Who?"}]}]}
+        return asked(httpx.Request("POST", "https://model.example/v1/chat/completions", json=body)).text
+
+    assert len(question("AAAA" * 10_000)) < 500
+    assert "//[x" in asked(httpx.Request("POST", "https://google.serper.dev/search", json={"q": "a //[x"})).text
+    assert "Who?" in question("AAAA")
+    assert question("AAAA") == question("AAAA") != question("AAAB")
 
 
 def test_nothing_secret_is_kept(vendors: Vendors, folder: Path) -> None:
