@@ -1,13 +1,14 @@
 """Boxes as tools and models write them, made shares of width and height."""
 
 import json
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from components.tools.perception import Box
 
 _THOUSAND = 1000
+_LARGEST = 1_000_000
+"""No picture has a longer side, pixels."""
 
 
 def shares(values: Any, size: tuple[int, int] | None = None, *, yxyx: bool = False) -> Box | None:
@@ -43,7 +44,8 @@ def _scale(sides: Sequence[float], size: tuple[int, int] | None, *, yxyx: bool) 
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
+    # Neither NaN nor a number too large for a float is within the limits.
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LARGEST
 
 
 def with_shares(raw: Any, *, yxyx: bool = False) -> tuple[Any, list[str]]:
@@ -82,7 +84,7 @@ def parse_list(value: Any, separator: str = ",") -> Any:
         return value
     try:
         found = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if isinstance(found, list):
         flat = separator == ";" and len(found) == 4 and all(_is_number(item) for item in found)

@@ -4,6 +4,7 @@ A list or a text beyond its bound is cut, and the result says which. Text that g
 may have such a text on it and a model may repeat it.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
@@ -11,9 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from components.tools import messages
 from components.tools.instructions import instruction_in
+from components.tools.pages.invisible import without_invisible
 
 MOST_TEXT = 4000
 """Characters of a result that a policy reads."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LINE = 400
 """Characters of a text that has no bound of its own."""
 
@@ -95,10 +98,16 @@ def _is_long(value: Any, bound: int | None) -> bool:
     return isinstance(value, str | list | tuple) and len(value) > (bound or (_LINE if isinstance(value, str) else 99))
 
 
+def _plain(text: str) -> str:
+    """Without what nobody sees, what steers a terminal, and halves of characters, which no file can hold."""
+    whole = without_invisible(text).encode("utf-8", "ignore").decode("utf-8")
+    return _CONTROL.sub(" ", whole)
+
+
 def _bounded(value: Any, bound: int | None) -> Any:
     """A text on one line and within its bound, or withheld; a list within its bound."""
     if isinstance(value, str):
-        line = " ".join(value.split())[: bound or _LINE]
+        line = " ".join(_plain(value).split())[: bound or _LINE]
         return messages.TEXT_WITHHELD if instruction_in(line) else line
     if isinstance(value, list | tuple):
         items = list(value)[: bound or len(value)]

@@ -50,7 +50,7 @@ class ConsistencyArguments(Arguments):
 class AnomalyArguments(Arguments):
     """What to look for, and where."""
 
-    focus_areas: Annotated[tuple[str, ...], BeforeValidator(parse_list)] = Field(
+    focus_areas: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], BeforeValidator(parse_list)] = Field(
         (), max_length=8, description="Parts to look at first, in words.", json_schema_extra=dict(_AS_TEXTS)
     )
     context: str = Field("", max_length=400, description="What is known of the picture.")

@@ -66,6 +66,15 @@ NOT_READ = "pixels were measured; the question was not read"
 NOT_MEASURED = "nothing of this can be measured"
 NOT_JUDGED = "pixels were measured; nothing was judged"
 
+# Instead of a guess that the picture was generated.
+ORIGIN_PROVES_NOTHING = "how the picture was made proves nothing"
+
+
+def signs_of_generation(number: int) -> str:
+    """Instead of anomalies that only say how the picture was made."""
+    return f"signs of generation, which are not shown: {number}"
+
+
 # What tools answer when a service or a file is broken.
 BLOCKED_PAGE = "the page refuses readers"
 TOO_SLOW = "no result in time"

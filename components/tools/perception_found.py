@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from components.tools import messages
 from components.tools.findings import Finding, Part, Share, Where, box_text
 
 Severity = Literal["low", "medium", "high", "unrated"]
@@ -44,7 +45,7 @@ class Relation(Part):
 class Scene(Finding):
     """A scene without names of people and without the wording of its texts."""
 
-    scene_description: str = Field(max_length=1200)
+    scene_description: str = Field(min_length=1, max_length=1200)
     image_type: Literal["photo", "screenshot", "document", "illustration", "meme"]
     entities: tuple[Entity, ...] = Field((), max_length=16)
     relations: tuple[Relation, ...] = Field((), max_length=16)
@@ -98,7 +99,7 @@ class Inspection(Finding):
     """The answer to a question about the picture."""
 
     answer_status: Literal["observed", "not_observed", "ambiguous"]
-    summary: str
+    summary: str = Field(min_length=1)
     observations: tuple[Seen, ...] = Field((), max_length=8)
     limitations: tuple[str, ...] = Field((), max_length=6)
 
@@ -115,7 +116,7 @@ class Inspection(Finding):
 class CloseUp(Finding):
     """What an enlarged part shows."""
 
-    description: str
+    description: str = Field(min_length=1)
     observations: tuple[str, ...] = Field((), max_length=8)
     anomalies: tuple[str, ...] = Field((), max_length=8)
     limitations: tuple[str, ...] = Field((), max_length=4)
@@ -145,7 +146,7 @@ class Consistency(Finding):
     consistent: bool | None
     """None where it cannot be told."""
     aspect_checked: str
-    details: str
+    details: str = Field(min_length=1)
     inconsistencies: tuple[Inconsistency, ...] = Field((), max_length=12)
     limitations: tuple[str, ...] = Field((), max_length=6)
 
@@ -184,11 +185,19 @@ class Anomalies(Finding):
 
     @property
     def lines(self) -> list[str]:
-        """`uncertain`, the notes, then anomaly by anomaly."""
+        """`uncertain`, the notes, then anomaly by anomaly; signs of generation, which prove nothing, only counted."""
+        told = [item for item in self.anomalies if item.type != "ai_generation"]
+        generated = self.overall_authenticity == "likely_ai"
         return [
-            self.overall_authenticity,
-            *([self.notes] if self.notes else []),
-            *(f"{item.name}: {item.phenomenon}{box_text(item.bbox)}" for item in self.anomalies),
+            messages.ORIGIN_PROVES_NOTHING if generated else self.overall_authenticity,
+            # Of a picture that is taken for generated, the notes say why.
+            *([self.notes] if self.notes and not generated else []),
+            *(f"{item.name}: {item.phenomenon}{box_text(item.bbox)}" for item in told),
+            *(
+                [messages.signs_of_generation(len(self.anomalies) - len(told))]
+                if len(told) < len(self.anomalies)
+                else []
+            ),
         ]
 
 
@@ -214,7 +223,7 @@ class ReferenceComparison(Finding):
     """Only from what was added, removed or modified."""
     edit_evidence_strength: Literal["none", "weak", "moderate", "strong"] = "none"
     differences: tuple[Difference, ...] = Field((), max_length=20)
-    overall_observation: str = Field(max_length=1200)
+    overall_observation: str = Field(min_length=1, max_length=1200)
     confidence: Share | None
     comparison_status: Literal["compared", "not_comparable", "unrelated_candidate", "invalid_reference"]
     comparison_method: str = "model"

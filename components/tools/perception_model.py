@@ -6,9 +6,10 @@ from typing import TypeVar
 
 from PIL import Image
 
+from components.tools import messages
 from components.tools import perception_prompts as prompts
 from components.tools.clients.chat import picture_part
-from components.tools.failures import attributed
+from components.tools.failures import attributed, nothing
 from components.tools.findings import Finding
 from components.tools.perception import Aspect, Box, CheckType, Scope
 from components.tools.perception_found import (
@@ -106,8 +107,11 @@ class ModelPerception:
         return found.model_copy(update={"edit_evidence_present": edited, "edit_evidence_strength": strength})
 
     async def describe(self, image: Sight) -> SearchWords:
-        """A query in the model's words."""
-        return await self._ask(SearchWords, 4096, prompts.DESCRIBE, [image])
+        """A query in the model's words; raises ToolFailure for one that gives orders."""
+        words = await self._ask(SearchWords, 4096, prompts.DESCRIBE, [image])
+        if words.query == messages.TEXT_WITHHELD:
+            raise nothing(messages.NO_WORDS)
+        return words
 
     async def extract(self, passages: Sequence[str], question: str, context: str) -> Extraction:
         """The model's choice of the passages that share most words with the question; `measured` has no part in it."""

@@ -13,6 +13,7 @@ from components.tools.clients.errors import ServiceError
 from components.tools.findings import Finding
 
 SERVICE = "vision model"
+_MOST_WARNINGS = 16
 _LABEL = 24
 """Height of the line above each view of a contact sheet, pixels."""
 
@@ -68,7 +69,7 @@ def read_reply(kind: type[T], completion: Completion, *, yxyx: bool) -> T:
         if not isinstance(raw, dict):
             raise ServiceError(SERVICE, "a reply that is no JSON object")
         values, warnings = with_shares({name: raw[name] for name in raw if name not in kind.OWN}, yxyx=yxyx)
-        return kind.model_validate({**values, "warnings": warnings})
+        return kind.model_validate({**values, "warnings": warnings[:_MOST_WARNINGS]})
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(step) for step in first["loc"])
