@@ -1,6 +1,6 @@
 """How the agent's tools reach their services: section `tools` of `params.yaml`, and what the services cost."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -48,6 +48,9 @@ class ToolParams(BaseModel):
     """The model's name on that server, whose address is `EVIFLOW_VISION_URL`."""
     perception_one_picture: bool = False
     """Whether that model takes one picture in a request; several are then laid out on a sheet."""
+    perception_extra: dict[str, Any] = {}
+    """Further fields of every request to it. A model that thinks would spend its few tokens on that: vLLM takes
+    `{chat_template_kwargs: {enable_thinking: false}}`."""
     perception_timeout_s: Seconds = 90.0
     """Deadline of one request to it; three of them must fit into a tool call as well."""
 

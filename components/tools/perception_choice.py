@@ -8,18 +8,19 @@ from components.tools.clients.http import Requester
 from components.tools.perception import Perception
 from components.tools.perception_model import ModelPerception
 from components.tools.perception_pixels import PixelPerception
-from components.tools.perception_replies import ChatModel
+from components.tools.perception_replies import SERVICE, ChatModel
+
+KNOWN_AS = "https://vision.example/v1"
+"""What a recording knows the model's server by, wherever it stands; the model's name is in every request."""
 
 
 def check_perception(tools: ToolParams, settings: ServiceSettings) -> None:
-    """Raise PreflightError when a model is to look, and nothing says which or where."""
+    """Raise PreflightError when a model is to look, and nothing says which, or where unless a recording answers."""
     address = variable("vision_url")
-    missing = [
-        what
-        for what, value in ((f"{address} in the environment or in .env", settings.vision_url),
-                            ("tools.perception_model in params.yaml", tools.perception_model))
-        if not value
-    ]  # fmt: skip
+    wanted = {"tools.perception_model in params.yaml": tools.perception_model}
+    if tools.transport != "replay":
+        wanted = {f"{address} in the environment or in .env": settings.vision_url or "", **wanted}
+    missing = [what for what, value in wanted.items() if not value]
     if tools.perception == "model" and missing:
         raise PreflightError(f"{' and '.join(missing)} must be set, or take `tools.perception: pixels`")
 
@@ -32,11 +33,18 @@ def chosen_perception(tools: ToolParams, settings: ServiceSettings, requester: R
     # Gemini writes boxes with y first.
     yxyx = "gemini" in tools.perception_model.casefold()
     chat = vision_chat(tools, settings, requester)
-    return ModelPerception(chat, yxyx=yxyx, one_picture=tools.perception_one_picture)
+    extra = tools.perception_extra
+    return ModelPerception(chat, yxyx=yxyx, one_picture=tools.perception_one_picture, extra=extra)
 
 
 def vision_chat(tools: ToolParams, settings: ServiceSettings, requester: Requester) -> ChatModel:
     """The client of the vision-language model, at `settings.vision_url` with `settings.vision_key`."""
-    assert settings.vision_url is not None, "checked before"
-    tariff = tool_tariff(tools.perception_model)
-    return ChatClient(requester, settings.vision_url, tools.perception_model, settings.vision_key, tariff=tariff)
+    return ChatClient(
+        requester,
+        settings.vision_url or KNOWN_AS,
+        tools.perception_model,
+        settings.vision_key,
+        tariff=tool_tariff(tools.perception_model),
+        service=SERVICE,
+        known_as=KNOWN_AS,
+    )

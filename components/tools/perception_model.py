@@ -1,8 +1,9 @@
 """Looking with a vision-language model: temperature 0, replies of a given form, everything else an outage."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 from PIL import Image
 
@@ -44,11 +45,20 @@ class ModelPerception:
         chat: the model.
         yxyx: whether it writes boxes in thousandths as y1, x1, y2, x2.
         one_picture: whether it takes one picture in a request; several become a contact sheet.
+        extra: further fields of every request.
 
     """
 
-    def __init__(self, chat: ChatModel, *, yxyx: bool = False, one_picture: bool = False) -> None:
+    def __init__(
+        self,
+        chat: ChatModel,
+        *,
+        yxyx: bool = False,
+        one_picture: bool = False,
+        extra: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         self._chat = chat
+        self._extra = extra
         self._yxyx = yxyx
         self._one_picture = one_picture
 
@@ -139,7 +149,7 @@ class ModelPerception:
         )
         with attributed():
             completion = await self._chat.complete(
-                messages, max_tokens=max_tokens, temperature=0.0, schema=schema_for(kind)
+                messages, max_tokens=max_tokens, temperature=0.0, schema=schema_for(kind), extra=self._extra
             )
             return read_reply(kind, completion, yxyx=self._yxyx)
 

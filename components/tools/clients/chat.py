@@ -39,6 +39,8 @@ class ChatClient:
         key: as `ServiceSettings` holds it; None where the server asks for none.
         limit: what the server calls the bound on a reply.
         tariff: under which the tokens are billed with the tool that asks; None where a policy's turns are counted.
+        service: what the server is, in words that a policy may read.
+        known_as: the address that a recording knows it by; None for its own.
 
     """
 
@@ -50,12 +52,16 @@ class ChatClient:
         key: SecretStr | None = None,
         limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens",
         tariff: Tariff | None = None,
+        service: str = SERVICE,
+        known_as: str | None = None,
     ) -> None:
         self._requester = requester
         self._url = f"{base.rstrip('/')}/chat/completions"
         self._model = model
         self._limit = limit
         self._tariff = tariff
+        self._service = service
+        self._known_as = known_as
         self._headers: dict[str, str] = {}
         if key is not None:
             requester.keep_secret(key.get_secret_value())
@@ -96,13 +102,14 @@ class ChatClient:
             named = {"name": "answer", "schema": dict(schema), "strict": True}
             asked["response_format"] = {"type": "json_schema", "json_schema": named}
         reply = await self._requester.send(
-            SERVICE,
+            self._service,
             "POST",
             self._url,
             headers=self._headers,
             json=asked | dict(extra),
             check=_check,
             tariff=self._tariff,
+            known_as=self._known_as,
         )
         return read_completion(reply.content)
 

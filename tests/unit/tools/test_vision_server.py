@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from app_server import on_a_port
 from openai_double import KEY, MODEL, ChatServer, Reply, chatting, reply
 from tool_lab import call, case_of
 
@@ -17,6 +18,7 @@ from components.records.image_bank import ImageBank
 from components.records.usage import policy_meter
 from components.tools.prices import total_price
 from components.tools.services import open_services
+from components.world.serve import world_app
 from components.world.store import write_pages, write_pictures
 from components.world.web import Web
 
@@ -84,3 +86,25 @@ def test_a_reply_that_is_no_count_is_an_outage_and_never_nought(
     seen = counted(checkout, server, picture, given)
     assert seen.failure is FailureClass.INFRASTRUCTURE
     assert len(server.bodies) == 1
+
+
+def test_a_recording_answers_wherever_the_server_stood(checkout: Paths, server: ChatServer, picture: bytes) -> None:
+    server.gives(reply(COUNT, ids=None, logprobs=None))
+
+    async def count(transport: str) -> Observation | str:
+        tools = PARAMS.tools.model_copy(update={"transport": transport, "perception_extra": {"top_k": 1}})
+        params = PARAMS.model_copy(update={"tools": tools})
+        async with open_services(params, checkout, ImageBank(checkout.episodes)) as services:
+            return await call(services.toolbox(case_of(picture), picture), "count_objects", {"target_object": "fox"}, 1)
+
+    with on_a_port(world_app(PARAMS, checkout.web, checkout.cache)) as address:
+        env = checkout.root / ".env"
+        kept = env.read_text("utf-8")
+        env.write_text(f"{kept}EVIFLOW_WORLD_URL={address}\n", "utf-8")
+        first = asyncio.run(count("record"))
+    env.unlink()
+    second = asyncio.run(count("replay"))
+    assert isinstance(first, Observation)
+    assert isinstance(second, Observation)
+    assert first.model_copy(update={"duration_s": 0.0}) == second.model_copy(update={"duration_s": 0.0})
+    assert server.bodies[0]["top_k"] == 1
