@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from app_server import on_a_port
 from openai_double import KEY, MODEL, ChatServer, Reply, chatting, reply
 from tool_lab import call, case_of
 
@@ -16,7 +17,9 @@ from components.records.episode import FailureClass, Observation
 from components.records.image_bank import ImageBank
 from components.records.usage import policy_meter
 from components.tools.prices import total_price
+from components.tools.recording import DATABASE
 from components.tools.services import open_services
+from components.world.app import WorldApp
 from components.world.store import write_pages, write_pictures
 from components.world.web import Web
 
@@ -84,3 +87,27 @@ def test_a_reply_that_is_no_count_is_an_outage_and_never_nought(
     seen = counted(checkout, server, picture, given)
     assert seen.failure is FailureClass.INFRASTRUCTURE
     assert len(server.bodies) == 1
+
+
+def test_a_recording_keeps_what_the_model_saw_and_answers_without_it(
+    checkout: Paths, server: ChatServer, picture: bytes, web: Web
+) -> None:
+    server.gives(reply(COUNT, ids=None, logprobs=None))
+    calls = [("count_objects", {"target_object": "lantern"}), ("current_time", {})]
+
+    async def go(transport: str, world: str | None) -> list[tuple[str, str]]:
+        tools = PARAMS.tools.model_copy(update={"transport": transport})
+        params = PARAMS.model_copy(update={"tools": tools})
+        async with open_services(params, checkout, ImageBank(checkout.episodes), world=world) as services:
+            toolbox = services.toolbox(case_of(picture), picture)
+            seen = [await call(toolbox, *step, number) for number, step in enumerate(calls, 1)]
+        return [(item.text, item.payload_json) for item in seen if isinstance(item, Observation)]
+
+    with on_a_port(WorldApp(web, lambda _: [])) as world:
+        told = asyncio.run(go("record", world))
+    assert asyncio.run(go("replay", None)) == told
+    assert len(told) == len(calls)
+    assert len(server.bodies) == 1
+    kept = (checkout.root / PARAMS.tools.recording / DATABASE).read_bytes()
+    assert KEY.encode() not in kept
+    assert b"base64" not in kept
