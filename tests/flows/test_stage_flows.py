@@ -92,7 +92,7 @@ def test_the_panel_flow_releases_and_links_the_data_card(
     assert {"data/evilens_f", "data/private/gold", "data/private/release"} <= made
     flow_run = store.client.get_run(outcome.run_id).data.tags["prefect.flow_run_id"]
     artifacts = artifacts_of(flow_run)
-    assert set(artifacts) == {"mlflow-run", "data-card", "release-funnel"}
+    assert set(artifacts) == {"mlflow-run", "data-card", "release-funnel", "panel-progress"}
     assert f"runs/{parent}/artifacts/card.html" in artifacts["data-card"]
     assert "| released |" in artifacts["release-funnel"]
 

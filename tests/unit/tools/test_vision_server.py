@@ -17,8 +17,9 @@ from components.records.episode import FailureClass, Observation
 from components.records.image_bank import ImageBank
 from components.records.usage import policy_meter
 from components.tools.prices import total_price
+from components.tools.recording import DATABASE
 from components.tools.services import open_services
-from components.world.serve import world_app
+from components.world.app import WorldApp
 from components.world.store import write_pages, write_pictures
 from components.world.web import Web
 
@@ -88,23 +89,27 @@ def test_a_reply_that_is_no_count_is_an_outage_and_never_nought(
     assert len(server.bodies) == 1
 
 
-def test_a_recording_answers_wherever_the_server_stood(checkout: Paths, server: ChatServer, picture: bytes) -> None:
+def test_a_recording_keeps_what_the_model_saw_and_answers_without_it(
+    checkout: Paths, server: ChatServer, picture: bytes, web: Web
+) -> None:
     server.gives(reply(COUNT, ids=None, logprobs=None))
+    calls = [("count_objects", {"target_object": "lantern"}), ("current_time", {})]
 
-    async def count(transport: str) -> Observation | str:
+    async def go(transport: str, world: str | None) -> list[tuple[str, str]]:
         tools = PARAMS.tools.model_copy(update={"transport": transport, "perception_extra": {"top_k": 1}})
         params = PARAMS.model_copy(update={"tools": tools})
-        async with open_services(params, checkout, ImageBank(checkout.episodes)) as services:
-            return await call(services.toolbox(case_of(picture), picture), "count_objects", {"target_object": "fox"}, 1)
+        async with open_services(params, checkout, ImageBank(checkout.episodes), world=world) as services:
+            toolbox = services.toolbox(case_of(picture), picture)
+            seen = [await call(toolbox, *step, number) for number, step in enumerate(calls, 1)]
+        return [(item.text, item.payload_json) for item in seen if isinstance(item, Observation)]
 
-    with on_a_port(world_app(PARAMS, checkout.web, checkout.cache)) as address:
-        env = checkout.root / ".env"
-        kept = env.read_text("utf-8")
-        env.write_text(f"{kept}EVIFLOW_WORLD_URL={address}\n", "utf-8")
-        first = asyncio.run(count("record"))
-    env.unlink()
-    second = asyncio.run(count("replay"))
-    assert isinstance(first, Observation)
-    assert isinstance(second, Observation)
-    assert first.model_copy(update={"duration_s": 0.0}) == second.model_copy(update={"duration_s": 0.0})
-    assert server.bodies[0]["top_k"] == 1
+    with on_a_port(WorldApp(web, lambda _: [])) as world:
+        told = asyncio.run(go("record", world))
+    # A replay needs neither the server nor its address.
+    (checkout.root / ".env").unlink()
+    assert asyncio.run(go("replay", None)) == told
+    assert len(told) == len(calls)
+    assert [body["top_k"] for body in server.bodies] == [1]
+    kept = (checkout.root / PARAMS.tools.recording / DATABASE).read_bytes()
+    assert KEY.encode() not in kept
+    assert b"base64" not in kept
