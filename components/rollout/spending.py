@@ -67,7 +67,7 @@ class Spending:
 
     def _add(self, charge: Charge) -> None:
         self._charges.append(charge)
-        if charge.usage.policy is None:
+        if charge.tool != POLICY:
             self.requests += charge.usage.calls
             self.requests_of[charge.episode_id] += charge.usage.calls
         if charge.billed:

@@ -22,7 +22,7 @@ from components.records.case import Case
 from components.records.conversation import Conversation
 from components.records.episode import Episode, Termination, Turn
 from components.records.image_bank import ImageBank
-from components.records.usage import Charge, Meter, Spent, Usage
+from components.records.usage import Charge, Meter, Spent, Usage, policy_usage
 from components.rollout.budget import Budget
 from components.rollout.engine import Job, run_episodes
 from components.rollout.spending import LEDGER, Spending
@@ -227,6 +227,14 @@ def test_the_tokens_of_a_policy_with_a_price_count(tmp_path: Path, vendors: Vend
     assert spending.requests == 2, "a turn is no request to a service"
     free = Spending(PRICES, tmp_path / "work" / LEDGER)
     assert free.usd == pytest.approx(0.002), "money is worked out anew from what was used"
+
+
+def test_a_model_that_looks_for_a_tool_is_asked_by_requests_and_a_policy_is_not() -> None:
+    spending = Spending(PRICES)
+    looked = policy_usage("eyes", turns=1, read=900, written=20)
+    spending.account("e1").charge("perceive_scene", looked, billed=True)
+    spending.charge_turn("e1", "eyes", Turn(text="t", prompt_tokens=5))
+    assert (spending.requests, spending.requests_of["e1"]) == (1, 1)
 
 
 def test_what_a_killed_run_has_sent_stays_charged(tmp_path: Path, vendors: Vendors) -> None:
