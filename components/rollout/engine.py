@@ -168,8 +168,7 @@ class _Rollout:
         """One turn of every live investigation; returns how many actions were executed."""
         turns = await _ask(self._policy, [slot.investigation.conversation() for slot in self._live])
         for slot, turn in zip(self._live, turns, strict=True):
-            if isinstance(turn, Turn):
-                self._budget.spending.charge_turn(self._id(slot.job), self._policy.name, turn)
+            self._budget.spending.charge_turn(self._id(slot.job), self._policy.name, turn)
         steps = await asyncio.gather(*(slot.advance(turn) for slot, turn in zip(self._live, turns, strict=True)))
         for slot in self._live:
             if slot.error is not None:

@@ -169,13 +169,16 @@ async def _investigate(
     return investigation.episode()
 
 
-async def _advance(investigation: Investigation, policy: Policy, watch: Watch, charge: Callable[[Turn], None]) -> None:
+async def _advance(
+    investigation: Investigation, policy: Policy, watch: Watch, charge: Callable[[Turn | Exception], None]
+) -> None:
     """One turn and what follows it; raises PolicyFailed when there is none."""
     number = len(investigation.steps) + 1
     try:
         with watch.doing(f"turn {number}: thinking"):
             turn = await _ask(policy, investigation.conversation())
     except ServiceError as error:
+        charge(error)
         investigation.abort()
         raise PolicyFailed(_why(policy, number, error), investigation.episode()) from error
     charge(turn)

@@ -8,6 +8,8 @@ from components.config.tools import PriceParams
 from components.records.episode import Turn
 from components.records.usage import Charge, Spent, Usage, policy_usage, summed
 from components.storage.ledger import Ledger
+from components.tools.clients.completions import tokens_of
+from components.tools.clients.errors import Quarantined
 from components.tools.prices import model_price, price
 
 LEDGER = "spending.jsonl"
@@ -55,10 +57,16 @@ class Spending:
             self._ledger.append(charge, durable=charge.billed)
         self._add(charge)
 
-    def charge_turn(self, episode_id: str, policy: str, turn: Turn) -> None:
-        """Keep the tokens of a policy that has a price."""
+    def charge_turn(self, episode_id: str, policy: str, turn: Turn | Exception) -> None:
+        """Keep the tokens of a policy that has a price; a reply that may not be used is billed like any other."""
+        if isinstance(turn, Quarantined):
+            read, written = tokens_of(turn.reply)
+        elif isinstance(turn, Turn):
+            read, written = turn.prompt_tokens, turn.output_tokens
+        else:
+            return
         if model_price(policy, self._prices) is not None:
-            used = policy_usage(policy, turns=1, read=turn.prompt_tokens, written=turn.output_tokens)
+            used = policy_usage(policy, turns=1, read=read, written=written)
             self.charge(Charge(episode_id=episode_id, tool=POLICY, usage=used, billed=True))
 
     def account(self, episode_id: str) -> "EpisodeAccount":

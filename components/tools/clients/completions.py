@@ -104,6 +104,10 @@ class _Usage(BaseModel):
     completion_tokens: int | None = 0
 
 
+class _Billed(BaseModel):
+    usage: _Usage = _Usage()
+
+
 class _Reply(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
     usage: _Usage | None = None
@@ -202,3 +206,12 @@ def _fault(completion: Completion) -> str:
     if ids and logprobs and len(ids) != len(logprobs):
         return f"{len(logprobs)} log-probabilities for {len(ids)} tokens"
     return ""
+
+
+def tokens_of(body: bytes) -> tuple[int, int]:
+    """Tokens that were read and written for a reply, whatever else is in it; nought where it does not say."""
+    try:
+        told = _Billed.model_validate_json(body).usage
+    except ValidationError:
+        return 0, 0
+    return told.prompt_tokens or 0, told.completion_tokens or 0

@@ -27,6 +27,7 @@ from components.rollout.budget import Budget
 from components.rollout.engine import Job, run_episodes
 from components.rollout.spending import LEDGER, Spending
 from components.rollout.store import EpisodeStore
+from components.tools.clients.errors import Quarantined
 from components.tools.clients.http import Requester
 from components.tools.clients.serper import SerperClient
 from components.tools.retrieval import TextSearch
@@ -227,6 +228,16 @@ def test_the_tokens_of_a_policy_with_a_price_count(tmp_path: Path, vendors: Vend
     assert spending.requests == 2, "a turn is no request to a service"
     free = Spending(PRICES, tmp_path / "work" / LEDGER)
     assert free.usd == pytest.approx(0.002), "money is worked out anew from what was used"
+
+
+@pytest.mark.parametrize(
+    ("reply", "tokens"), [(b'{"usage": {"prompt_tokens": 40, "completion_tokens": 3}}', (40, 3)), (b"<html>", (0, 0))]
+)
+def test_a_reply_that_may_not_be_used_is_billed_like_any_other(reply: bytes, tokens: tuple[int, int]) -> None:
+    spending = Spending(PriceParams(models={"ask": ModelPrice(input_usd=1, output_usd=100)}))
+    spending.charge_turn("e1", "ask", Quarantined("language model", "numbers that are not finite", reply))
+    spending.charge_turn("e1", "ask", RuntimeError("no connection"))
+    assert spending.usd == pytest.approx((tokens[0] + 100 * tokens[1]) / 1e6)
 
 
 def test_a_model_that_looks_for_a_tool_is_asked_by_requests_and_a_policy_is_not() -> None:
