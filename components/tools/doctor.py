@@ -11,13 +11,19 @@ from PIL import Image, ImageDraw
 from components.config.paths import Paths
 from components.config.schema import Params
 from components.config.settings import ServiceSettings, load_service_settings, variable
-from components.config.tools import PriceParams
+from components.config.tools import PriceParams, ToolParams
 from components.records.base import Record
 from components.records.image_bank import ImageBank
+from components.tools import perception_prompts as prompts
 from components.tools.clients import baidu_ocr, jina, upload
+from components.tools.clients.chat import picture_part
 from components.tools.clients.errors import NotThere, Rejected, ServiceError, Unusable
 from components.tools.clients.http import Requester
 from components.tools.metering import tallied
+from components.tools.perception_choice import vision_chat
+from components.tools.perception_found import Count
+from components.tools.perception_replies import SERVICE as VISION
+from components.tools.perception_replies import read_reply, schema_for
 from components.tools.prices import total_price
 from components.tools.services import Services
 from components.tools.source_policy import SourcePolicy
@@ -81,10 +87,15 @@ async def _examine(params: Params, paths: Paths, settings: ServiceSettings) -> E
     served = settings.world_url
     transport = PortTransport(served) if served else NetworkTransport()
     bank = ImageBank(paths.work / "doctor")
-    async with Requester(transport, params.tools.request_timeout_s, list(settings.secrets)) as requester:
-        services = Services(requester, params.tools, bank, SourcePolicy(), None if served else settings)
+    tools, secrets = params.tools, list(settings.secrets)
+    async with (
+        Requester(transport, tools.request_timeout_s, secrets) as requester,
+        Requester(NetworkTransport(), tools.perception_timeout_s, secrets) as models,
+    ):
+        services = Services(requester, tools, bank, SourcePolicy(), None if served else settings)
         asked = None if served else settings
-        probes = await asyncio.gather(*(_probe(call, services, asked, params.prices) for call in _CALLS))
+        calls = (*_CALLS, *_looking(tools, settings, models))
+        probes = await asyncio.gather(*(_probe(call, services, asked, params.prices) for call in calls))
     return Examination(transport=params.tools.transport, prices_as_of=params.prices.as_of, probes=tuple(probes))
 
 
@@ -152,6 +163,23 @@ _CALLS = (
     _Call(jina.SERVICE, ("jina_key",), _read),
     _Call(baidu_ocr.SERVICE, _BAIDU, _text),
 )
+
+
+def _looking(tools: ToolParams, settings: ServiceSettings, requester: Requester) -> tuple[_Call, ...]:
+    """The call to the model that looks at pictures, where one is to."""
+    if tools.perception != "model":
+        return ()
+
+    async def look(_: Services) -> str:
+        part = {"type": "text", "text": prompts.COUNT.format(target="word")}
+        messages = [{"role": "user", "content": [picture_part(_picture()), part]}]
+        chat = vision_chat(tools, settings, requester)
+        reply = await chat.complete(
+            messages, max_tokens=500, temperature=0.0, schema=schema_for(Count), extra=tools.perception_extra
+        )
+        return f"{tools.perception_model} counts {read_reply(Count, reply, yxyx=False).count} words in a picture of one"
+
+    return (_Call(VISION, ("vision_url",), look),)
 
 
 def _picture() -> bytes:

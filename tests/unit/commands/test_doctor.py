@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from openai_double import KEY, MODEL, chatting, reply
 from vendor_doubles import COMMON, QUOTA, Vendors, answer, serving
 
 ROOT = Path(__file__).parents[3]
@@ -117,3 +118,18 @@ def test_what_the_agent_needs_must_be_there(checkout: Path) -> None:
 def test_the_environment_goes_before_the_file(checkout: Path) -> None:
     found = probes(doctor(checkout, "--json", JINA_BASE_URL="http://127.0.0.1:9"))
     assert "no connection" in found["page reader"]["detail"]
+
+
+def test_the_model_that_looks_is_asked_too_where_one_is_to(checkout: Path) -> None:
+    counted = json.dumps({"target": "word", "count": 1, "confidence": 1, "details": "", "locations": []})
+    (checkout / "params.yaml").write_text(f"tools: {{perception: model, perception_model: {MODEL}}}\n", "utf-8")
+    assert probes(doctor(checkout, "--json"))["vision model"]["detail"] == "set EVIFLOW_VISION_URL"
+    with chatting() as server:
+        server.gives(reply(counted, ids=None, logprobs=None), reply("a few", ids=None, logprobs=None))
+        found = [
+            probes(doctor(checkout, "--json", EVIFLOW_VISION_URL=server.url, EVIFLOW_VISION_KEY=KEY))["vision model"]
+            for _ in range(2)
+        ]
+    assert [one["state"] for one in found] == ["works", "fails"]
+    assert found[0]["detail"] == f"{MODEL} counts 1 words in a picture of one"
+    assert found[1]["detail"] == "a reply that is no JSON"
