@@ -48,20 +48,27 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "recording"
 
 
-def record(use: Use, vendors: Vendors, folder: Path) -> Any:
+PATIENCE_S = 10.0
+IMPATIENT_S = 0.6
+"""Where a vendor never answers."""
+
+
+def record(use: Use, vendors: Vendors, folder: Path, timeout_s: float = PATIENCE_S) -> Any:
     async def go() -> Any:
         secrets = list(KEYS)
         with recorded(folder) as recording:
-            async with Requester(RecordTransport(NetworkTransport(), recording, secrets), 0.6, secrets) as requester:
+            async with Requester(
+                RecordTransport(NetworkTransport(), recording, secrets), timeout_s, secrets
+            ) as requester:
                 return await use(requester, vendors.url)
 
     return asyncio.run(go())
 
 
-def replay(use: Use, folder: Path) -> Any:
+def replay(use: Use, folder: Path, timeout_s: float = PATIENCE_S) -> Any:
     async def go() -> Any:
         with replayed(folder) as recording:
-            async with Requester(ReplayTransport(recording), 0.6) as requester:
+            async with Requester(ReplayTransport(recording), timeout_s) as requester:
                 return await use(requester, "http://127.0.0.1:9")
 
     return asyncio.run(go())
@@ -151,8 +158,8 @@ def test_a_failure_is_replayed_as_it_was(fault: str, vendors: Vendors, folder: P
             await JinaClient(requester, KEYS[1], url).read("https://example.com/")
         return f"{type(caught.value).__name__}: {caught.value}"
 
-    told = record(fail, vendors, folder)
-    assert replay(fail, folder) == told
+    told = record(fail, vendors, folder, IMPATIENT_S)
+    assert replay(fail, folder, IMPATIENT_S) == told
 
 
 def test_each_asker_meets_its_own_failures(vendors: Vendors, folder: Path) -> None:

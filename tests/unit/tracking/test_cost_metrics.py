@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import mlflow
 import pytest
 from tracking_samples import episode
 
@@ -39,6 +38,6 @@ def test_the_teachers_costs_are_read_from_its_episodes_and_logged_with_the_table
     assert metrics["cost/episodes/list_usd"] == pytest.approx(1.5)
     assert metrics["cost/episodes/sent"] == 2.0
     assert store.client.get_run(run).data.metrics == metrics
-    mlflow.set_tracking_uri(store.uri)
-    file = mlflow.artifacts.download_artifacts(run_id=run, artifact_path="costs.json", dst_path=str(tmp_path / "got"))
+    (tmp_path / "got").mkdir()
+    file = store.client.download_artifacts(run, "costs.json", str(tmp_path / "got"))
     assert json.loads(Path(file).read_text())["tools"]["tool_0"]["list_usd"] == pytest.approx(1.5)
