@@ -70,7 +70,7 @@ class Paths:
 
     @property
     def episodes(self) -> Path:
-        """Stage `episodes`: `episodes.parquet` and pictures that tools returned."""
+        """Stage `episodes`: shards of episodes, and of pictures that tools returned."""
         return self.root / "data/episodes"
 
     @property

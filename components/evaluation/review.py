@@ -92,10 +92,9 @@ def collected_episodes(paths: Paths) -> list[Episode]:
         EviflowError: it is not there.
 
     """
-    source = paths.episodes / "episodes.parquet"
-    if not source.exists():
-        raise EviflowError(f"{source} is not there; run `eviflow stage episodes` or `dvc checkout`")
-    return read_episodes(source)
+    if not any(paths.episodes.glob("episodes*.parquet")):
+        raise EviflowError(f"{paths.episodes} holds no episodes; run `eviflow stage episodes` or `dvc checkout`")
+    return read_episodes(paths.episodes)
 
 
 def select(episodes: Sequence[Episode], gold: Mapping[str, Gold], per_case: int) -> tuple[list[Episode], Counter[str]]:

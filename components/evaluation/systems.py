@@ -130,7 +130,7 @@ def _run(
     system: System, params: Params, paths: Paths, folder: Path, make_policy: PolicyMaker, spending: Spending
 ) -> list[Episode]:
     bank = ImageBank(folder, also=[paths.benchmark, paths.web])
-    return roll_out(
+    episodes = roll_out(
         params,
         paths,
         [Job(case, params.evaluation.seed, system.direct) for case in load_cases(paths, Split.TEST)],
@@ -141,6 +141,7 @@ def _run(
         title=system.title,
         budget=Budget("evaluation", params.budget.evaluation, spending),
     )
+    return list(episodes)
 
 
 def _key(system: System, params: Params, paths: Paths) -> str:

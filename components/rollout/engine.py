@@ -21,7 +21,7 @@ from components.records.conversation import AsyncPolicy, Conversation, Policy
 from components.records.episode import Episode, Step, StepKind, Termination, Turn
 from components.records.image_bank import ImageBank
 from components.rollout.budget import Budget, unlimited
-from components.rollout.store import EpisodeStore
+from components.rollout.store import EpisodeStore, Finished
 from components.tools.clients.errors import Quarantined
 from components.tools.metering import Account, charged_to
 from components.tools.toolbox import Toolbox
@@ -62,8 +62,10 @@ async def run_episodes(
     concurrency: int,
     title: str = "episodes",
     budget: Budget | None = None,
-) -> list[Episode]:
+) -> Finished:
     """Run every job that `folder` does not already hold, and return all episodes in the order of `jobs`.
+
+    None is kept in memory: each is read from `folder` when it is asked for, and is gone with it.
 
     Args:
         jobs: what to run; no two may be the same episode.
@@ -83,9 +85,9 @@ async def run_episodes(
     """
     if len({job.episode_id(policy.name) for job in jobs}) != len(jobs):
         raise ValueError("two jobs are the same episode; give them different seeds")
-    rollout = _Rollout(policy, services, agent, bank, EpisodeStore(folder), budget or unlimited())
-    await rollout.run(jobs, concurrency, title)
-    return [rollout.finished[job.episode_id(policy.name)] for job in jobs]
+    store = EpisodeStore(folder)
+    await _Rollout(policy, services, agent, bank, store, budget or unlimited()).run(jobs, concurrency, title)
+    return Finished(store, [job.episode_id(policy.name) for job in jobs])
 
 
 class _Slot:
@@ -125,14 +127,13 @@ class _Rollout:
         self._bank = bank
         self._store = store
         self._budget = budget
-        self.finished = store.episodes()
         self._failures: Counter[str] = store.failed_attempts()
         self._pending: deque[Job] = deque()
         self._live: list[_Slot] = []
 
     async def run(self, jobs: Sequence[Job], concurrency: int, title: str) -> None:
-        done = [job for job in jobs if self._id(job) in self.finished]
-        self._pending.extend(job for job in jobs if self._id(job) not in self.finished)
+        done = [job for job in jobs if self._id(job) in self._store]
+        self._pending.extend(job for job in jobs if self._id(job) not in self._store)
         actions = 0
         with Progress(title, len(jobs), "episodes") as progress:
             if done:
@@ -156,13 +157,13 @@ class _Rollout:
                     job.case, toolbox, self._agent, policy=self._policy.name, seed=job.seed, direct=job.direct
                 )
             except Exception as error:  # attributed to this investigation; the others go on
-                self._fail(job, None, error)
+                self._store.finish(self._fail(job, None, error))
                 continue
             self._live.append(_Slot(job, investigation, self._budget.spending.account(self._id(job))))
 
     def _has_room(self) -> bool:
         live = [self._id(slot.job) for slot in self._live]
-        return self._budget.has_room(live, known=bool(self.finished))
+        return self._budget.has_room(live, known=bool(self._store))
 
     async def _tick(self) -> int:
         """One turn of every live investigation; returns how many actions were executed."""
@@ -170,29 +171,27 @@ class _Rollout:
         for slot, turn in zip(self._live, turns, strict=True):
             self._budget.spending.charge_turn(self._id(slot.job), self._policy.name, turn)
         steps = await asyncio.gather(*(slot.advance(turn) for slot, turn in zip(self._live, turns, strict=True)))
+        finished: list[Episode] = []
         for slot in self._live:
             if slot.error is not None:
-                self._fail(slot.job, slot.investigation, slot.error)
+                finished += self._fail(slot.job, slot.investigation, slot.error)
             elif slot.investigation.done:
-                self._finish(slot.investigation.episode())
+                finished.append(slot.investigation.episode())
+        self._store.finish(finished)
         self._live = [slot for slot in self._live if slot.error is None and not slot.investigation.done]
         return sum(step is not None and step.kind is StepKind.ACTION for step in steps)
 
-    def _fail(self, job: Job, investigation: Investigation | None, error: Exception) -> None:
-        """Count a failed attempt; run the episode again, or record it as it stands when its attempts are used up."""
+    def _fail(self, job: Job, investigation: Investigation | None, error: Exception) -> list[Episode]:
+        """Count a failed attempt; run the episode again, or give it as it stands when its attempts are used up."""
         self._store.fail(self._id(job), error)
         self._failures[self._id(job)] += 1
         if self._failures[self._id(job)] < ATTEMPTS:
             self._pending.append(job)
-        elif investigation is None:
-            self._finish(_unopened(job, self._policy.name, self._agent))
-        else:
-            investigation.abort()
-            self._finish(investigation.episode())
-
-    def _finish(self, episode: Episode) -> None:
-        self._store.finish(episode)
-        self.finished[episode.episode_id] = episode
+            return []
+        if investigation is None:
+            return [_unopened(job, self._policy.name, self._agent)]
+        investigation.abort()
+        return [investigation.episode()]
 
     def _id(self, job: Job) -> str:
         return job.episode_id(self._policy.name)

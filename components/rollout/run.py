@@ -11,6 +11,7 @@ from components.records.episode import Episode
 from components.records.image_bank import ImageBank
 from components.rollout.budget import Budget
 from components.rollout.engine import Job, run_episodes
+from components.rollout.store import Finished
 from components.tools.services import open_services
 
 
@@ -25,10 +26,10 @@ def roll_out(
     concurrency: int,
     title: str,
     budget: Budget | None = None,
-) -> list[Episode]:
+) -> Finished:
     """Run `jobs` with the tools that `params` describe; arguments as in `run_episodes`."""
 
-    async def run() -> list[Episode]:
+    async def run() -> Finished:
         async with open_services(params, paths, bank) as services:
             return await run_episodes(
                 jobs,

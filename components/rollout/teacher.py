@@ -5,6 +5,7 @@ read: the private answers may be deleted before this stage runs.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 
 from components.config.paths import Paths
 from components.config.schema import Params
@@ -14,7 +15,7 @@ from components.records.case import Split
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
 from components.records.image_writer import new_shards
-from components.records.shards import write_episodes
+from components.records.shards import write_episode_shards
 from components.rollout.budget import Budget
 from components.rollout.cases import load_cases
 from components.rollout.costs import CostRow, cost_table
@@ -91,12 +92,12 @@ def collect_teacher(params: Params, paths: Paths) -> EpisodesSummary:
         with replace_folder(paths.episodes) as staging:
             with new_shards(staging) as bank:
                 pictures = copy_pictures(episodes, ImageBank(folder), bank.put)
-            write_episodes(staging / "episodes.parquet", episodes)
+            write_episode_shards(staging, episodes.by_id)
             write_json(staging / SPENT, spending.spent)
-    return _summary(episodes, len(cases), pictures, cost_table(episodes, spending.spent, params.prices).total)
+        return _summary(episodes, len(cases), pictures, cost_table(episodes, spending.spent, params.prices).total)
 
 
-def _summary(episodes: list[Episode], cases: int, pictures: int, cost: CostRow) -> EpisodesSummary:
+def _summary(episodes: Sequence[Episode], cases: int, pictures: int, cost: CostRow) -> EpisodesSummary:
     return EpisodesSummary(
         cases=cases,
         episodes=len(episodes),

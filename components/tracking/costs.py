@@ -19,4 +19,4 @@ def log_costs(store: Store, run_id: str, table: CostTable, stage: str) -> dict[s
 
 def teacher_costs(paths: Paths, prices: PriceParams) -> CostTable:
     """What the teacher's episodes in the checkout cost, at today's prices: they are no part of what DVC keeps."""
-    return cost_table(read_episodes(paths.episodes / "episodes.parquet"), read_spent(paths.episodes), prices)
+    return cost_table(read_episodes(paths.episodes), read_spent(paths.episodes), prices)

@@ -23,7 +23,7 @@ def through(params: Params, transport: str) -> Params:
 def told(params: Params, paths: Paths) -> bytes:
     """The bytes of a rollout's episodes without what clocks say."""
     collect_teacher(params, paths)
-    episodes = [episode.model_dump(mode="json") for episode in read_episodes(paths.episodes / "episodes.parquet")]
+    episodes = [episode.model_dump(mode="json") for episode in read_episodes(paths.episodes)]
     for episode in episodes:
         del episode["started_at"], episode["duration_s"]
         for step in episode["steps"]:

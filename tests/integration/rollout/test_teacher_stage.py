@@ -34,7 +34,7 @@ def test_the_teacher_works_without_the_private_files_and_its_episodes_are_whole(
     summary = collect_teacher(params, paths)
     shutil.move(gold, paths.facts.parent)
 
-    episodes = read_episodes(paths.episodes / "episodes.parquet")
+    episodes = read_episodes(paths.episodes)
     per_case = Counter(episode.case.case_id for episode in episodes)
     assert set(per_case.values()) == {params.episodes.rollouts_per_case}
     assert summary.episodes == len(episodes) == summary.cases * params.episodes.rollouts_per_case
@@ -64,7 +64,7 @@ def test_the_teacher_works_without_the_private_files_and_its_episodes_are_whole(
 def test_a_replay_with_the_same_tools_observes_the_same(params: Params, paths: Paths) -> None:
     fewer = params.model_copy(update={"episodes": EpisodeParams(rollouts_per_case=1)})
     collect_teacher(fewer, paths)
-    episodes = read_episodes(paths.episodes / "episodes.parquet")
+    episodes = read_episodes(paths.episodes)
     again = roll_out(
         params,
         paths,
@@ -106,13 +106,13 @@ def test_a_killed_stage_goes_on_and_gives_the_same(params: Params, paths: Paths)
     before = finished(paths)
 
     collect_teacher(settings, paths)
-    after = {episode.episode_id: episode for episode in read_episodes(paths.episodes / "episodes.parquet")}
+    after = {episode.episode_id: episode for episode in read_episodes(paths.episodes)}
     assert before
     assert {name: after[name] for name in before} == before, "what was finished was not run again"
 
     shutil.rmtree(paths.episodes)
     collect_teacher(settings, paths)
-    whole = read_episodes(paths.episodes / "episodes.parquet")
+    whole = read_episodes(paths.episodes)
     assert [told(episode) for episode in whole] == [told(after[episode.episode_id]) for episode in whole]
 
 
@@ -130,13 +130,13 @@ def test_a_stage_stops_at_its_budget_and_goes_on_with_a_larger_one_to_the_same(p
     assert finished(paths) == before
 
     collect_teacher(under(10_000), paths)
-    after = {episode.episode_id: episode for episode in read_episodes(paths.episodes / "episodes.parquet")}
+    after = {episode.episode_id: episode for episode in read_episodes(paths.episodes)}
     assert {name: after[name] for name in before} == before
     costs = teacher_costs(paths, params.prices)
     assert costs.sent == costs.total.requests, "nothing was asked twice"
     shutil.rmtree(paths.episodes)
     collect_teacher(under(None), paths)
-    whole = read_episodes(paths.episodes / "episodes.parquet")
+    whole = read_episodes(paths.episodes)
     assert [told(episode) for episode in whole] == [told(after[episode.episode_id]) for episode in whole]
 
 

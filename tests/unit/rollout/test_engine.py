@@ -37,7 +37,7 @@ def run(
     rollout = run_episodes(
         jobs, policy, tools or Tools(bank), AgentParams(), bank=bank, folder=folder / "work", concurrency=concurrency
     )
-    return asyncio.run(rollout)
+    return list(asyncio.run(rollout))
 
 
 def jobs_for(folder: Path, count: int, seeds: Sequence[int] = (0,)) -> list[Job]:
@@ -255,19 +255,22 @@ def test_a_replay_of_something_else_fails(tmp_path: Path) -> None:
 def test_a_killed_run_goes_on_and_repeats_nothing(tmp_path: Path) -> None:
     command = [sys.executable, str(Path(__file__).with_name("rollout_child.py")), str(tmp_path), "12"]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
-    store = EpisodeStore(tmp_path / "work")
+
+    def finished() -> dict[str, Episode]:
+        return EpisodeStore(tmp_path / "work").episodes()
+
     child = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 30
-    while len(store.episodes()) < 5 and time.monotonic() < deadline:
+    while len(finished()) < 5 and time.monotonic() < deadline:
         time.sleep(0.005)
     child.send_signal(signal.SIGKILL)
     child.wait()
-    before = store.episodes()
+    before = finished()
     assert 5 <= len(before) < 24, "the kill came too late"
     looked_before = Counter((tmp_path / "journal.txt").read_text().split())
 
     subprocess.run(command, env=environment, stderr=subprocess.DEVNULL, check=True)
-    after = store.episodes()
+    after = finished()
     assert {name: after[name] for name in before} == before
     assert len(after) == 24
     looked = Counter((tmp_path / "journal.txt").read_text().split()) - looked_before
