@@ -213,6 +213,7 @@ def test_each_stage_has_its_own_corrections(tmp_path: Path) -> None:
         (("o1", "o1"), "o1 is cited twice."),
     ],
 )
+@pytest.mark.incident("CX-4")
 def test_a_report_cites_only_what_was_observed(tmp_path: Path, cited: tuple[str, ...], problem: str) -> None:
     running = investigation(tmp_path)
     turns = (look(), search("gala"), search("nothing"), finish())

@@ -120,6 +120,7 @@ def test_the_environment_goes_before_the_file(checkout: Path) -> None:
     assert "no connection" in found["page reader"]["detail"]
 
 
+@pytest.mark.incident("SV-8")
 def test_the_model_that_looks_is_asked_too_where_one_is_to(checkout: Path) -> None:
     counted = json.dumps({"target": "word", "count": 1, "confidence": 1, "details": "", "locations": []})
     (checkout / "params.yaml").write_text(f"tools: {{perception: model, perception_model: {MODEL}}}\n", "utf-8")

@@ -318,6 +318,7 @@ def test_a_model_that_is_not_named_is_told_before_anything_is_done(
     check_perception(ToolParams(), ServiceSettings.model_construct())
 
 
+@pytest.mark.incident("SV-8")
 def test_services_do_not_open_without_the_models_address(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EVIFLOW_VISION_URL", raising=False)
 

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,38 @@ def test_an_outage_never_reads_as_nothing_found(
     seen = observe(web, picture, bank, host, name, arguments, status=status)
     assert (seen.status, seen.failure, seen.text) == ("error", "infrastructure", text)
     assert f"status {status}" in seen.payload_json
+
+
+class Counting(httpx.AsyncBaseTransport):
+    """Counts what reaches each host."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+        self.paths: Counter[str] = Counter()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.paths[request.url.path] += 1
+        return await self._inner.handle_async_request(request)
+
+
+@pytest.mark.incident("CI-2")
+@pytest.mark.incident("CI-3")
+def test_every_investigation_asks_for_itself_and_no_answer_comes_from_a_cache(
+    web: Web, picture: bytes, bank: ImageBank
+) -> None:
+    """There is no cache of tool results, hence no switch that could leave one on."""
+    counting = Counting(httpx.ASGITransport(app=WorldApp(web, lambda _: [])))
+
+    async def twice() -> list[Observation]:
+        async with Requester(counting, 5) as requester:
+            services = Services(requester, ToolParams(), bank, SourcePolicy())
+            calls = [("ocr_with_position", "{}"), ("text_search", '{"query": "Harvest Gala"}')]
+            return [await execute(services, picture, *call) for call in calls for _ in range(2)]
+
+    seen = asyncio.run(twice())
+    assert counting.paths["/search"] == 2
+    assert sum(count for path, count in counting.paths.items() if "/ocr/" in path) == 2
+    assert not any(observation.cache_hit for observation in seen)
 
 
 def test_a_page_that_leads_to_a_blocked_site_is_not_shown(web: Web, picture: bytes, bank: ImageBank) -> None:
