@@ -18,7 +18,7 @@ from components.records.episode import Turn
 from components.records.image_bank import ImageBank, sha256_hex
 from components.storage.atomic import write_bytes
 from components.tools.clients.chat import ChatClient
-from components.tools.clients.completions import Completion
+from components.tools.clients.completions import SERVICE, Completion
 from components.tools.clients.errors import Quarantined
 from components.tools.clients.http import Requester
 
@@ -27,6 +27,8 @@ FORM = f"{PREFIX}URL#MODEL"
 _LONGEST_NAME = 80
 _NOT_RECORDED = ("tools", "tool_choice", "parallel_tool_calls")
 """Of what is sent, what says nothing about sampling."""
+_TAGS = 64
+"""Tokens that a server's parser has taken away around a call, or around the thought, at most."""
 
 
 class ServedModel(NamedTuple):
@@ -122,11 +124,22 @@ class OpenAiPolicy:
                     temperature=self._params.temperature,
                     extra=settings,
                 )
+                self._check_thought(completion)
         except Quarantined as error:
             return self._keep(error)
         except Exception as error:  # attributed to this conversation; the others have their turns
             return error
         return self._as_turn(completion, settings)
+
+    def _check_thought(self, completion: Completion) -> None:
+        """Raise Quarantined for a thought that is surely longer than the server was told to let it become.
+
+        A token of the rest has a byte at least, so what the rest cannot account for was thought.
+        """
+        budget, least = self._params.thinking_budget, completion.completion_tokens - _longest_rest(completion)
+        if budget is not None and least > budget:
+            reason = f"a thought of {least} tokens or more, though its budget is {budget}: the server does not keep it"
+            raise Quarantined(SERVICE, reason, json.dumps(completion._asdict()).encode())
 
     def _keep(self, error: Quarantined) -> Quarantined:
         """Keep the reply, and say where."""
@@ -150,6 +163,13 @@ class OpenAiPolicy:
             completion_tokens=completion.completion_tokens,
             sampling_json=json.dumps(sampling),
         )
+
+
+def _longest_rest(completion: Completion) -> int:
+    """Tokens that a reply can have besides its thought, at most."""
+    said = completion.content.rpartition("</think>")[2]
+    calls = "".join(f"{call.name}{call.arguments}" for call in completion.tool_calls)
+    return len(f"{said}{calls}".encode()) + _TAGS * (1 + len(completion.tool_calls))
 
 
 def request_settings(params: ServingParams, conversation: Conversation) -> dict[str, Any]:

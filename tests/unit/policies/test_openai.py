@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai_double import BROKEN, FAILING, IDS, KEY, MODEL, ChatServer, chatting, reply
+from openai_double import BROKEN, FAILING, IDS, KEY, MODEL, ChatServer, chatting, completion, reply
 from policy_samples import CALL, TOOLS
 from pydantic import SecretStr
 from vendor_doubles import answer
@@ -97,6 +97,24 @@ def test_what_is_recorded_is_what_was_sent(server: ChatServer, policy, asked) ->
     assert recorded.keys() - apart == sent.keys() - {"messages", "tools", "tool_choice"}
     assert all(recorded[name] == sent[name] for name in recorded.keys() - apart)
     assert sent["thinking_token_budget"] == 100
+
+
+@pytest.mark.incident("SV-4")
+@pytest.mark.parametrize(("tokens", "kept"), [(500, True), (160, False)])
+def test_a_server_that_lets_a_thought_run_on_is_found_out(
+    server: ChatServer, policy, asked, tmp_path: Path, tokens: int, kept: bool
+) -> None:
+    body = completion("ok", ids=None, logprobs=None, reasoning="and then " * 100)
+    body["usage"]["completion_tokens"] = tokens
+    server.gives(lambda: answer(body))
+    (turn,) = asyncio.run(policy(thinking_budget=100).answer([asked]))
+    if not kept:
+        assert isinstance(turn, Turn)
+        return
+    assert isinstance(turn, Quarantined)
+    assert "434 tokens or more, though its budget is 100" in turn.reason
+    assert b"and then" in next((tmp_path / "quarantine").iterdir()).read_bytes()
+    assert isinstance(asyncio.run(policy().answer([asked]))[0], Turn)
 
 
 @pytest.mark.incident("SV-7")

@@ -101,6 +101,17 @@ def test_a_server_that_tells_no_tokens_is_no_fault(server: ChatServer) -> None:
     assert (found.token_ids, found.logprobs, found.top_logprobs) == (None, None, None)
 
 
+@pytest.mark.incident("SV-3")
+def test_a_server_whose_caches_are_out_of_step_is_an_outage(server: ChatServer) -> None:
+    lost = {"error": {"message": "AssertionError: Expected a cached item for mm_hash='b1'"}}
+    server.gives(lambda: answer(lost, 500), reply("text"))
+    assert complete(server).content == "text"
+    server.gives(lambda: answer(lost, 500))
+    with pytest.raises(ServiceError) as caught:
+        complete(server)
+    assert not isinstance(caught.value, Quarantined)
+
+
 @pytest.mark.incident("SV-2")
 def test_candidates_that_a_grammar_rules_out_are_no_fault_and_left_out(server: ChatServer) -> None:
     server.gives(reply(top=((0, -math.inf), (9, -1.5))))
