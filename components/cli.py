@@ -40,7 +40,6 @@ app.command("doctor", epilog=doctor.EXAMPLE)(doctor.doctor)
 app.add_typer(data.app, name="data")
 app.add_typer(score.app, name="score")
 app.add_typer(world.app, name="world")
-app.add_typer(data.app, name="data")
 
 
 def main() -> None:

@@ -36,7 +36,12 @@ def stage_failure(stage: str, exit_code: int) -> EviflowError:
     return EviflowError(f"stage `{stage}` failed, see above; mend it {again}")
 
 
+def nearest(wrong: str, known: Sequence[str]) -> str:
+    """The one of `known` that is most like `wrong`."""
+    return max(known, key=lambda name: difflib.SequenceMatcher(None, wrong, name).ratio())
+
+
 def unknown_name(kind: str, wrong: str, known: Sequence[str]) -> UsageError:
     """The error for a name that there is not, with the nearest right one; `kind` says of what, in the singular."""
-    nearest = max(known, key=lambda name: difflib.SequenceMatcher(None, wrong, name).ratio())
-    return UsageError(f"there is no {kind} `{wrong}`; the nearest right name is `{nearest}`, of {', '.join(known)}")
+    near = nearest(wrong, known)
+    return UsageError(f"there is no {kind} `{wrong}`; the nearest right name is `{near}`, of {', '.join(known)}")

@@ -134,13 +134,14 @@ def _parse_report(thought: str, body: str) -> Parsed:
     if match is None or body[match.end() :].strip():
         return Parsed(thought, problem=messages.NO_REPORT, reports=True)
     try:
-        fields = json.loads(match.group(1), object_pairs_hook=_unique)
+        fields = json.loads(match.group(1), object_pairs_hook=unique_keys)
     except (ValueError, RecursionError):
         return Parsed(thought, problem=messages.BROKEN_REPORT, reports=True)
     return _check_report(thought, fields)
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object, for `json.loads`; raises ValueError when a key stands twice."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
         raise ValueError("a key stands twice")

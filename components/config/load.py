@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from components.config.schema import Params
-from components.errors import UsageError
+from components.errors import UsageError, nearest
 
 
 def load_params(path: Path) -> Params:
@@ -77,11 +77,7 @@ def _suggestion(location: tuple[int | str, ...]) -> str:
     far = difflib.get_close_matches(wrong, list(everywhere), n=1, cutoff=0.8)
     if far:
         return f"did you mean `{everywhere[far[0]]}`?"
-    return f"the nearest right key is `{'.'.join([*parents, _nearest(wrong, here)])}`"
-
-
-def _nearest(wrong: str, keys: list[str]) -> str:
-    return max(keys, key=lambda key: difflib.SequenceMatcher(None, wrong, key).ratio())
+    return f"the nearest right key is `{'.'.join([*parents, nearest(wrong, here)])}`"
 
 
 def _fields(parents: list[str]) -> list[str]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from components.agent.codec import call_block, parse_turn
+from components.agent.codec import call_block, parse_turn, unique_keys
 from components.policies.layout import harmless
 from components.records.conversation import Conversation, Message
 from components.tools.clients.chat import png_part
@@ -87,17 +87,10 @@ def turn_text(completion: Completion) -> str:
 
 def _call(call: CalledFunction) -> str:
     try:
-        arguments = json.loads(call.arguments or "{}", object_pairs_hook=_unique)
+        arguments = json.loads(call.arguments or "{}", object_pairs_hook=unique_keys)
         if isinstance(arguments, dict):
             return call_block(call.name, arguments)
     except (ValueError, RecursionError):
         pass
     written = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
     return f"{_CALL}\n{written}\n</tool_call>"
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("a key stands twice")
-    return fields

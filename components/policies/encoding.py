@@ -86,11 +86,8 @@ class ChatEncoder:
         thoughtless = sum(not slot.whole for slot in slots)
         return Encoded(self._expand(token_ids, turns, images), turns, images, thoughtless)
 
-    def turn_ids(self, message: Message) -> list[int]:
-        """The ids of a whole assistant turn: as sampled, or encoded here and closed with the stop token."""
-        return self._slot_ids(message, Slot(0, whole=True, opened=False))
-
     def _slot_ids(self, message: Message, slot: Slot) -> list[int]:
+        """The ids of an assistant turn in its slot: as sampled, or encoded here and closed with the stop token."""
         if message.token_ids is None:
             return [*self._encode_chunk(slot_text(message.text, slot)), self.stop_id]
         return list(message.token_ids if slot.whole else self._after_thought(message.token_ids))

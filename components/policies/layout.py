@@ -72,15 +72,12 @@ def slot_text(turn: str, slot: Slot) -> str:
 def _for_template(position: int, message: Message, apart: bool) -> dict[str, Any]:
     if message.role == "assistant":
         whole, rest = _TURN.format(position), _REST.format(position)
-        return {"role": "assistant", "reasoning_content": whole, "content": rest} if apart else _plain(whole)
+        said = {"reasoning_content": whole, "content": rest} if apart else {"content": whole}
+        return {"role": "assistant", **said}
     parts: list[dict[str, str]] = [{"type": "image"} for _ in message.images]
     if message.text:
         parts.append({"type": "text", "text": harmless(message.text)})
     return {"role": message.role, "content": parts}
-
-
-def _plain(turn: str) -> dict[str, Any]:
-    return {"role": "assistant", "content": turn}
 
 
 def harmless(text: str) -> str:

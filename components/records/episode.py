@@ -61,14 +61,13 @@ class Turn(Record):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     """As a server counts them that gives no ids; whoever wants the number asks `output_tokens`."""
+    sampling_json: str = "{}"
+    """How a server was asked: its address, the model, and every setting as it was sent, as a JSON object."""
 
     @property
     def output_tokens(self) -> int:
         """Tokens that the policy wrote, stop token included; none for a policy that has no tokens."""
         return self.completion_tokens if self.token_ids is None else len(self.token_ids)
-
-    sampling_json: str = "{}"
-    """How a server was asked: its address, the model, and every setting as it was sent, as a JSON object."""
 
 
 class Observation(Record):

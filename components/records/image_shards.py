@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.errors import EviflowError
+from components.storage.parquet_shards import shards_in
 
 FOLDER, STEM = "assets", "pictures"
 
@@ -93,13 +94,7 @@ class ImageShards:
 
     @cached_property
     def _paths(self) -> list[Path]:
-        paths = sorted(self._folder.glob(f"{STEM}-*-of-*.parquet"))
-        if paths and len(paths) != int(paths[-1].stem.rpartition("-")[2]):
-            raise EviflowError(
-                f"{self._folder} has {len(paths)} files, and {paths[-1].name} is not the last of so many; "
-                "run `dvc checkout`, or build or import it again"
-            )
-        return paths
+        return shards_in(self._folder, STEM)
 
     @cached_property
     def _files(self) -> list[_Opened]:

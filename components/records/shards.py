@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from components.errors import EviflowError
 from components.records.episode import Episode
 from components.storage.atomic import write_bytes
-from components.storage.parquet_shards import ParquetShards
+from components.storage.parquet_shards import ParquetShards, shards_in
 
 STEM, VERSION = "episodes", 2
 SHARD_BYTES = 96 * 10**6
@@ -87,10 +87,7 @@ def iterate_episodes(path: Path) -> Iterator[Episode]:
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    shards = sorted(path.glob(f"{STEM}-*-of-*.parquet"))
-    if shards and len(shards) != int(shards[-1].stem.rpartition("-")[2]):
-        raise EviflowError(f"{path} has {len(shards)} files, and {shards[-1].name} is not the last; run `dvc checkout`")
-    return shards or [path / f"{STEM}.parquet"]
+    return shards_in(path, STEM) or [path / f"{STEM}.parquet"]
 
 
 def _row(episode: Episode) -> dict[str, Any]:

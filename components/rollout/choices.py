@@ -1,6 +1,6 @@
 """What a user may choose for one investigation, and the sentences for what there is not."""
 
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from pydantic import ValidationError
 
@@ -11,7 +11,7 @@ from components.tools.base import ToolFamily, ToolSet
 from components.tools.registry import tool_names
 from components.tools.toolbox import FINISH
 
-TRANSPORTS = ("world", "live", "record", "replay")
+TRANSPORTS: tuple[str, ...] = get_args(ToolParams.model_fields["transport"].annotation)
 
 
 class ToolChoice(NamedTuple):

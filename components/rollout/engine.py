@@ -140,9 +140,8 @@ class _Rollout:
                 progress.resume(len(done))
             while self._pending or self._live:
                 self._fill(concurrency)
-                finished = len(jobs) - len(self._pending) - len(self._live)
                 if self._pending and not self._live and self._budget.reached:
-                    raise self._budget.error(finished, len(jobs))
+                    raise self._budget.error(len(jobs) - len(self._pending), len(jobs))
                 actions += await self._tick() if self._live else 0
                 finished = len(jobs) - len(self._pending) - len(self._live)
                 progress.reach(finished, f"{actions / progress.seconds:.0f} actions/s")

@@ -34,7 +34,7 @@ class Spending:
         self._prices = prices
         self._ledger = Ledger(path) if path else None
         self._before = before or Spent()
-        self._charges: list[Charge] = []
+        self._billed: list[Charge] = []
         self.requests = self._before.requests
         """To services, so far."""
         self.usd = sum(price(charge.usage, prices) for charge in self._before.charges)
@@ -48,8 +48,7 @@ class Spending:
     @property
     def spent(self) -> Spent:
         """What this rollout has sent, without what was spent before."""
-        billed = (charge for charge in self._charges if charge.billed)
-        return Spent(requests=self.requests - self._before.requests, charges=merged(billed))
+        return Spent(requests=self.requests - self._before.requests, charges=merged(self._billed))
 
     def charge(self, charge: Charge) -> None:
         """Keep a charge. Where money is spent it is synced to disk before this returns."""
@@ -74,11 +73,11 @@ class Spending:
         return EpisodeAccount(self, episode_id)
 
     def _add(self, charge: Charge) -> None:
-        self._charges.append(charge)
         if charge.tool != POLICY:
             self.requests += charge.usage.calls
             self.requests_of[charge.episode_id] += charge.usage.calls
         if charge.billed:
+            self._billed.append(charge)
             cost = price(charge.usage, self._prices)
             self.usd += cost
             self.usd_of[charge.episode_id] += cost

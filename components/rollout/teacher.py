@@ -98,11 +98,13 @@ def collect_teacher(params: Params, paths: Paths) -> EpisodesSummary:
 
 
 def _summary(episodes: Sequence[Episode], cases: int, pictures: int, cost: CostRow) -> EpisodesSummary:
+    # Each is read from disk when it is asked for, so all of them are gone through once.
+    ends = [(episode.termination.value, episode.actions_used) for episode in episodes]
     return EpisodesSummary(
         cases=cases,
-        episodes=len(episodes),
-        terminations=dict(sorted(Counter(episode.termination.value for episode in episodes).items())),
-        actions=sum(episode.actions_used for episode in episodes),
+        episodes=len(ends),
+        terminations=dict(sorted(Counter(termination for termination, _ in ends).items())),
+        actions=sum(actions for _, actions in ends),
         pictures=pictures,
         requests=cost.requests,
         list_usd=round(cost.list_usd, 6),

@@ -38,9 +38,9 @@ class Ledger:
         self.path = path
         self._guard = threading.Lock()
 
-    def append(self, record: Line, *, durable: bool = True) -> Span:
+    def append(self, record: Line, *, durable: bool = True) -> None:
         """Write one record; one that is not durable survives a kill of this process, but perhaps not a power cut."""
-        return self.extend([record], durable=durable)[0]
+        self.extend([record], durable=durable)
 
     def extend(self, records: Sequence[Line], *, durable: bool = True) -> list[Span]:
         """Write records in one go, which costs hardly more than writing one; says where each is."""

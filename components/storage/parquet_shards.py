@@ -5,7 +5,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from components.errors import EviflowError
 from components.storage.atomic import open_synced
+
+
+def shards_in(folder: Path, stem: str) -> list[Path]:
+    """The files that `ParquetShards` has written into a folder, in order; none where it has written none.
+
+    Raises:
+        EviflowError: one is missing.
+
+    """
+    shards = sorted(folder.glob(f"{stem}-*-of-*.parquet"))
+    if shards and len(shards) != int(shards[-1].stem.rpartition("-")[2]):
+        raise EviflowError(
+            f"{folder} has {len(shards)} files, and {shards[-1].name} is not the last of so many; "
+            "run `dvc checkout`, or build or import it again"
+        )
+    return shards
 
 
 class ParquetShards:

@@ -26,10 +26,9 @@ def check_perception(tools: ToolParams, settings: ServiceSettings) -> None:
 
 
 def chosen_perception(tools: ToolParams, settings: ServiceSettings, requester: Requester | None) -> Perception:
-    """Who looks; `requester` reaches the model's server, and is None where no model is asked."""
+    """Who looks, of settings that were checked; `requester` reaches the model's server, and is None without one."""
     if requester is None:
         return PixelPerception()
-    check_perception(tools, settings)
     # Gemini writes boxes with y first.
     yxyx = "gemini" in tools.perception_model.casefold()
     chat = vision_chat(tools, settings, requester)
