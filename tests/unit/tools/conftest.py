@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from tool_lab import call, case_of, read
 
+from components.config.paths import Paths
 from components.config.schema import ToolParams
 from components.records.episode import Observation
 from components.records.image_bank import ImageBank
@@ -21,6 +22,7 @@ from components.world.app import WorldApp
 from components.world.draw import Scene, draw_portrait, draw_scene
 from components.world.entities import FaceSpec
 from components.world.facts import distinct_faces
+from components.world.store import write_pages, write_pictures
 from components.world.web import Web
 
 FACTS = "Harvest Gala was held on 12 March 2031 at Rowan Hall. Mara Venn was the host. 9 lanterns were on display."
@@ -135,3 +137,16 @@ def use_on(web: Web, bank: ImageBank) -> Callable[[bytes], Use]:
 def use(use_on: Callable[[bytes], Use], picture: bytes) -> Use:
     """Make calls in one investigation of the usual picture."""
     return use_on(picture)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, web: Web) -> Paths:
+    """A checkout whose world is built."""
+    paths = Paths(tmp_path)
+    bank = ImageBank(paths.web)
+    pictures = [picture for picture in web.pictures if "soup" not in picture.image_url]
+    for picture in pictures:
+        bank.put(web.read(picture.sha256))
+    write_pages(paths.web, web.pages)
+    write_pictures(paths.web, pictures)
+    return paths

@@ -2,12 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Coroutine, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar
 
 import pytest
 from PIL import Image
 from pydantic import ValidationError
+from tool_lab import Chat
 
 from components.records.episode import FailureClass, Observation
 from components.tools import messages
@@ -32,29 +33,6 @@ COMPARISON = {
     "same_subject_or_scene": True, "same_capture_or_near_duplicate": False, "likely_different_original_capture": True,
     "overall_observation": "The same host.", "confidence": 0.8, "comparison_status": "compared",
 }  # fmt: skip
-
-
-class Reply(NamedTuple):
-    content: str
-    finish_reason: str = "stop"
-
-
-class Chat:
-    """Says one thing, whatever it is asked."""
-
-    def __init__(self, said: str | Mapping[str, Any]) -> None:
-        self.said = Reply(said if isinstance(said, str) else json.dumps(said))
-
-    async def complete(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        max_tokens: int,
-        temperature: float,
-        schema: Mapping[str, Any] | None = None,
-        extra: Mapping[str, Any] = {},
-    ) -> Reply:
-        return self.said
 
 
 def eyes(said: str | Mapping[str, Any]) -> ModelPerception:

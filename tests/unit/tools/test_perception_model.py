@@ -4,13 +4,13 @@ import asyncio
 import base64
 import io
 import json
-from collections.abc import Coroutine, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 import httpx
 import pytest
 from PIL import Image
-from tool_lab import call, case_of, read
+from tool_lab import Chat, Reply, call, case_of, read
 
 from components.config.paths import Paths
 from components.config.schema import Params, ToolParams
@@ -49,34 +49,6 @@ EXTRACTION = {
     "relevance": "high", "relation_scope": "same_relation", "relation_stance": "supports", "directness": "direct",
     "temporal_alignment": "not_applicable",
 }  # fmt: skip
-
-
-class Reply(NamedTuple):
-    content: str
-    finish_reason: str = "stop"
-
-
-class Chat:
-    """A model that gives one reply, and keeps what it was asked."""
-
-    def __init__(self, reply: Any, finish_reason: str = "stop") -> None:
-        self.reply = Reply(reply if isinstance(reply, str) else json.dumps(reply), finish_reason)
-        self.asked: list[dict[str, Any]] = []
-
-    async def complete(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        max_tokens: int,
-        temperature: float,
-        schema: Mapping[str, Any] | None = None,
-        extra: Mapping[str, Any] = {},
-    ) -> Reply:
-        parts = messages[-1]["content"]
-        self.asked.append(
-            {"max_tokens": max_tokens, "temperature": temperature, "schema": schema, "parts": parts, "extra": extra}
-        )
-        return self.reply
 
 
 class Down(Chat):

@@ -27,24 +27,11 @@ from components.tools.source_policy import SourcePolicy
 from components.tools.toolbox import Accepted
 from components.tools.transports import PortTransport
 from components.world.app import WorldApp
-from components.world.store import write_pages, write_pictures
 from components.world.web import Web
 
 
 def case_of(image: bytes) -> Case:
     return Case(case_id="c1", image_path="x.png", image_sha256=sha256_hex(image))
-
-
-@pytest.fixture
-def checkout(tmp_path: Path, web: Web) -> Paths:
-    paths = Paths(tmp_path)
-    bank = ImageBank(paths.web)
-    pictures = [picture for picture in web.pictures if "soup" not in picture.image_url]
-    for picture in pictures:
-        bank.put(web.read(picture.sha256))
-    write_pages(paths.web, web.pages)
-    write_pictures(paths.web, pictures)
-    return paths
 
 
 async def execute(services: Services, picture: bytes, name: str, arguments: str = "{}") -> Observation:

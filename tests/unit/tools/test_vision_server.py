@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from app_server import on_a_port
@@ -20,7 +19,6 @@ from components.tools.prices import total_price
 from components.tools.recording import DATABASE
 from components.tools.services import open_services
 from components.world.app import WorldApp
-from components.world.store import write_pages, write_pictures
 from components.world.web import Web
 
 COUNT = json.dumps({"target": "lantern", "count": 7, "confidence": 0.9, "details": "", "locations": []})
@@ -34,16 +32,9 @@ def server() -> Iterator[ChatServer]:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, web: Web, server: ChatServer) -> Paths:
-    paths = Paths(tmp_path)
-    bank = ImageBank(paths.web)
-    pictures = [picture for picture in web.pictures if "soup" not in picture.image_url]
-    for picture in pictures:
-        bank.put(web.read(picture.sha256))
-    write_pages(paths.web, web.pages)
-    write_pictures(paths.web, pictures)
-    (tmp_path / ".env").write_text(f"EVIFLOW_VISION_URL={server.url}\nEVIFLOW_VISION_KEY={KEY}\n", "utf-8")
-    return paths
+def checkout(checkout: Paths, server: ChatServer) -> Paths:
+    (checkout.root / ".env").write_text(f"EVIFLOW_VISION_URL={server.url}\nEVIFLOW_VISION_KEY={KEY}\n", "utf-8")
+    return checkout
 
 
 def counted(checkout: Paths, server: ChatServer, picture: bytes, given: Reply) -> Observation:

@@ -1,8 +1,10 @@
-"""A case, calls on its tools, and an OCR engine."""
+"""A case, calls on its tools, an OCR engine, and a model that looks."""
 
 import io
 import json
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 from PIL import Image
 
@@ -28,3 +30,31 @@ async def call(toolbox: Toolbox, name: str, arguments: dict[str, str], number: i
     """The observation, or the sentence that refuses the call."""
     checked = toolbox.check(ToolCall(name=name, arguments_json=json.dumps(arguments)), 24)
     return checked.sentence if isinstance(checked, Refused) else await toolbox.execute(checked, f"o{number}")
+
+
+class Reply(NamedTuple):
+    content: str
+    finish_reason: str = "stop"
+
+
+class Chat:
+    """A model that gives one reply, and keeps what it was asked."""
+
+    def __init__(self, reply: Any, finish_reason: str = "stop") -> None:
+        self.reply = Reply(reply if isinstance(reply, str) else json.dumps(reply), finish_reason)
+        self.asked: list[dict[str, Any]] = []
+
+    async def complete(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        max_tokens: int,
+        temperature: float,
+        schema: Mapping[str, Any] | None = None,
+        extra: Mapping[str, Any] = {},
+    ) -> Reply:
+        parts = messages[-1]["content"]
+        self.asked.append(
+            {"max_tokens": max_tokens, "temperature": temperature, "schema": schema, "parts": parts, "extra": extra}
+        )
+        return self.reply
