@@ -240,4 +240,5 @@ class Params(Section):
 
     def on_world(self) -> Self:
         """The same with tools that reach the closed world alone: it is built and checked without the network."""
-        return self.model_copy(update={"tools": self.tools.model_copy(update={"transport": "world"})})
+        alone = {"transport": "world", "perception": "pixels"}
+        return self.model_copy(update={"tools": self.tools.model_copy(update=alone)})

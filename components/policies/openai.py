@@ -139,7 +139,7 @@ class OpenAiPolicy:
         budget, least = self._params.thinking_budget, completion.completion_tokens - _longest_rest(completion)
         if budget is not None and least > budget:
             reason = f"a thought of {least} tokens or more, though its budget is {budget}: the server does not keep it"
-            raise Quarantined(SERVICE, reason, json.dumps(completion._asdict()).encode())
+            raise Quarantined(SERVICE, reason, completion.body)
 
     def _keep(self, error: Quarantined) -> Quarantined:
         """Keep the reply, and say where."""

@@ -7,7 +7,7 @@ it raises `Quarantined`, with the reply as it came.
 import base64
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from PIL import Image
 from pydantic import SecretStr
 
 from components.records.usage import policy_meter
-from components.tools.clients.completions import SERVICE, Completion, read_completion
+from components.tools.clients.completions import SERVICE, Completion, read_completion, tokens_of
 from components.tools.clients.errors import Quarantined, ServiceError
 from components.tools.clients.http import Answer, Requester
 from components.tools.metering import Tariff
@@ -111,16 +111,17 @@ class ChatClient:
             tariff=self._tariff,
             known_as=self._known_as,
         )
-        return read_completion(reply.content)
+        return read_completion(reply.content, self._service)
 
 
 def tool_tariff(model: str) -> Tariff:
     """What a model that looks or reads for a tool is billed with: the tokens that its server counts."""
-    return Tariff(policy_meter(model), 0, _tokens_of("prompt_tokens"), _tokens_of("completion_tokens"))
-
-
-def _tokens_of(name: str) -> Callable[[Answer], int | None]:
-    return lambda answer: getattr(read_completion(answer.content), name)
+    return Tariff(
+        policy_meter(model),
+        0,
+        read=lambda answer: tokens_of(answer.content)[0],
+        written=lambda answer: tokens_of(answer.content)[1],
+    )
 
 
 def _check(answer: Answer) -> None:
@@ -129,8 +130,8 @@ def _check(answer: Answer) -> None:
         return
     problem = _problem(answer.content)
     if _NOT_FINITE in problem.casefold():
-        raise Quarantined(SERVICE, "numbers that are not finite", answer.content)
-    raise ServiceError(SERVICE, f"status {answer.status}: {problem}".rstrip(": "))
+        raise Quarantined(answer.service, "numbers that are not finite", answer.content)
+    raise ServiceError(answer.service, f"status {answer.status}: {problem}".rstrip(": "))
 
 
 def _problem(body: bytes) -> str:

@@ -56,6 +56,8 @@ class Completion(NamedTuple):
     completion_tokens: int
     model: str
     """As the server calls it."""
+    body: bytes = b""
+    """The reply as it came; empty where nobody sent one."""
 
 
 class _Function(BaseModel):
@@ -114,8 +116,8 @@ class _Reply(BaseModel):
     model: str = ""
 
 
-def read_completion(body: bytes) -> Completion:
-    """The completion in a reply's body.
+def read_completion(body: bytes, service: str = SERVICE) -> Completion:
+    """The completion in a reply's body; `service` names who replied, in words that a policy may read.
 
     Raises:
         Quarantined: it has another form, or something in it says that it may not be used.
@@ -125,11 +127,11 @@ def read_completion(body: bytes) -> Completion:
         reply = _Reply.model_validate(json.loads(body))
     except (ValueError, RecursionError) as error:
         form = "a reply in another form" if isinstance(error, ValidationError) else "a reply that is no JSON"
-        raise Quarantined(SERVICE, form, body) from error
+        raise Quarantined(service, form, body) from error
     tokens = _tokens(reply.choices[0])
-    fault = _fault_of_numbers(tokens) or _fault(completion := _completion(reply, tokens))
+    fault = _fault_of_numbers(tokens) or _fault(completion := _completion(reply, tokens, body))
     if fault:
-        raise Quarantined(SERVICE, fault, body)
+        raise Quarantined(service, fault, body)
     return completion
 
 
@@ -137,7 +139,7 @@ def _tokens(choice: _Choice) -> list[_Token]:
     return (choice.logprobs.content if choice.logprobs else None) or []
 
 
-def _completion(reply: _Reply, tokens: list[_Token]) -> Completion:
+def _completion(reply: _Reply, tokens: list[_Token], body: bytes) -> Completion:
     choice, usage = reply.choices[0], reply.usage or _Usage()
     message = choice.message
     return Completion(
@@ -151,6 +153,7 @@ def _completion(reply: _Reply, tokens: list[_Token]) -> Completion:
         prompt_tokens=usage.prompt_tokens or 0,
         completion_tokens=usage.completion_tokens or 0,
         model=reply.model,
+        body=body,
     )
 
 

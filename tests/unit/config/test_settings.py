@@ -22,7 +22,7 @@ def test_settings_are_flat_for_mlflow() -> None:
 
 
 def test_the_world_is_built_without_vendors_whatever_answers_the_agent() -> None:
-    params = Params(tools=ToolParams(transport="live", search_results=5))
+    params = Params(tools=ToolParams(transport="live", perception="model", search_results=5))
     assert params.on_world().tools == ToolParams(search_results=5)
 
 

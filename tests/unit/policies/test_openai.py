@@ -113,7 +113,8 @@ def test_a_server_that_lets_a_thought_run_on_is_found_out(
         return
     assert isinstance(turn, Quarantined)
     assert "434 tokens or more, though its budget is 100" in turn.reason
-    assert b"and then" in next((tmp_path / "quarantine").iterdir()).read_bytes()
+    assert json.loads(turn.reply) == body
+    assert next((tmp_path / "quarantine").iterdir()).read_bytes() == turn.reply
     assert isinstance(asyncio.run(policy().answer([asked]))[0], Turn)
 
 

@@ -77,6 +77,8 @@ def test_a_reply_that_is_no_count_is_an_outage_and_never_nought(
 ) -> None:
     seen = counted(checkout, server, picture, given)
     assert seen.failure is FailureClass.INFRASTRUCTURE
+    assert seen.text == "vision model is out of service"
+    assert [(used.units, used.output_units) for used in seen.usage] == [(40, 3)], "it is billed all the same"
     assert len(server.bodies) == 1
 
 
