@@ -28,11 +28,19 @@ class BudgetReached(EviflowError):
     exit_code = 4
 
 
+class Drained(EviflowError):
+    """A stage was asked to end before it was done; what is finished is kept (exit code 143, as of SIGTERM)."""
+
+    exit_code = 143
+
+
 def stage_failure(stage: str, exit_code: int) -> EviflowError:
     """What to say of a stage whose process has ended with `exit_code`, having said why itself."""
     again = "and run the same command again"
     if exit_code == BudgetReached.exit_code:
         return BudgetReached(f"stage `{stage}` has spent its budget, see above; raise it {again}")
+    if exit_code == Drained.exit_code:
+        return Drained(f"stage `{stage}` was asked to end, see above; run the same command again to go on")
     return EviflowError(f"stage `{stage}` failed, see above; mend it {again}")
 
 

@@ -3,7 +3,8 @@
 import asyncio
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from pydantic import SecretStr
 from components.config.serving import ServingParams
 from components.errors import UsageError
 from components.policies.chatting import chat_messages, turn_text
-from components.records.conversation import Conversation
+from components.records.conversation import Answer, Conversation
 from components.records.episode import Turn
 from components.records.image_bank import ImageBank, sha256_hex
 from components.storage.atomic import write_bytes
@@ -90,15 +91,18 @@ class OpenAiPolicy:
 
     def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
         """One turn for each conversation, in order; raises the first ServiceError that there was."""
-        turns: list[Turn] = []
-        for turn in asyncio.run(self.answer(conversations)):
-            if isinstance(turn, Exception):
-                raise turn
-            turns.append(turn)
-        return turns
+        return asyncio.run(self._answer_all(conversations))
 
-    async def answer(self, conversations: Sequence[Conversation]) -> list[Turn | Exception]:
-        """One turn for each conversation, in order, or the ServiceError that it met; each is asked for once."""
+    async def _answer_all(self, conversations: Sequence[Conversation]) -> list[Turn]:
+        async with self.session() as answer:
+            return await asyncio.gather(*map(answer, conversations))
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Answer]:
+        """What asks the server for the turn of one conversation, once; raises the ServiceError that it met.
+
+        Connections are kept for as long as the block runs; no more requests are in flight than `params.concurrency`.
+        """
         slots = asyncio.Semaphore(self._params.concurrency)
         async with Requester(None, self._params.request_timeout_s) as requester:
             client = ChatClient(
@@ -108,9 +112,9 @@ class OpenAiPolicy:
                 self._key,
                 "max_tokens" if self._params.dialect == "vllm" else "max_completion_tokens",
             )
-            return await asyncio.gather(*(self._turn(client, one, slots) for one in conversations))
+            yield lambda conversation: self._turn(client, conversation, slots)
 
-    async def _turn(self, client: ChatClient, conversation: Conversation, slots: asyncio.Semaphore) -> Turn | Exception:
+    async def _turn(self, client: ChatClient, conversation: Conversation, slots: asyncio.Semaphore) -> Turn:
         parsed = self._params.calls == "parsed"
         settings = request_settings(self._params, conversation)
         try:
@@ -124,11 +128,9 @@ class OpenAiPolicy:
                     temperature=self._params.temperature,
                     extra=settings,
                 )
-                self._check_thought(completion)
+            self._check_thought(completion)
         except Quarantined as error:
-            return self._keep(error)
-        except Exception as error:  # attributed to this conversation; the others have their turns
-            return error
+            raise self._keep(error) from error
         return self._as_turn(completion, settings)
 
     def _check_thought(self, completion: Completion) -> None:

@@ -1,6 +1,7 @@
 """What a policy is shown: the same messages for teacher, student, trainer and judge."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -65,13 +66,17 @@ class Policy(Protocol):
         ...
 
 
+Answer = Callable[[Conversation], Awaitable[Turn]]
+"""The next turn of one conversation; raises what went wrong with it."""
+
+
 @runtime_checkable
 class AsyncPolicy(Policy, Protocol):
     """A policy that waits for others instead of computing: it is asked in the event loop, where it can be interrupted.
 
-    What it has got for one conversation is never asked for again because another failed.
+    Each conversation is asked for by itself, so none waits for another.
     """
 
-    async def answer(self, conversations: Sequence[Conversation]) -> list[Turn | Exception]:
-        """One turn for each conversation, in order, or what went wrong with it."""
+    def session(self) -> AbstractAsyncContextManager[Answer]:
+        """What answers for as long as the block runs, over connections that are kept and closed with it."""
         ...

@@ -1,1 +1,1 @@
-"""Many investigations at once: lockstep batching, ledgers, resume."""
+"""Many investigations at once: engine, ledgers in shards, resume, budgets."""

@@ -1,33 +1,31 @@
-"""Many investigations in lockstep: the policy answers all that wait in one batch, then all advance together.
+"""Many investigations at once, each going on by itself; a policy that computes answers them in batches.
 
-A finished episode is on disk before its slot is taken by the next one, so a killed run goes on where it stopped and
+A finished episode is on disk before its place is taken by the next one, so a killed run goes on where it stopped and
 runs nothing twice. A bad episode is data: a fault inside one investigation is that investigation's, is tried again
 with the same seed a bounded number of times, and ends as `policy_error` while the others go on.
 """
 
 import asyncio
-from collections import Counter, deque
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from components.agent.loop import Investigation
 from components.config.schema import AgentParams
-from components.errors import EviflowError
 from components.progress import Progress
 from components.records.case import Case
-from components.records.conversation import AsyncPolicy, Conversation, Policy
-from components.records.episode import Episode, Step, StepKind, Termination, Turn
+from components.records.conversation import Policy
+from components.records.episode import Episode, StepKind, Termination, Turn
 from components.records.image_bank import ImageBank
+from components.rollout.asking import Asker, Blame, asking
 from components.rollout.budget import Budget, unlimited
-from components.rollout.store import EpisodeStore, Finished
-from components.tools.clients.errors import Quarantined
+from components.rollout.drain import Drain, drained_by_sigterm
+from components.rollout.store import Finished, Layout, RolloutStore
+from components.rollout.writer import Writer
 from components.tools.metering import Account, charged_to
 from components.tools.toolbox import Toolbox
-
-ATTEMPTS = 2
-"""How often an episode may fail before it is recorded as `policy_error`."""
 
 
 class Toolboxes(Protocol):
@@ -62,6 +60,8 @@ async def run_episodes(
     concurrency: int,
     title: str = "episodes",
     budget: Budget | None = None,
+    layout: Layout | None = None,
+    drain: Drain | None = None,
 ) -> Finished:
     """Run every job that `folder` does not already hold, and return all episodes in the order of `jobs`.
 
@@ -69,7 +69,7 @@ async def run_episodes(
 
     Args:
         jobs: what to run; no two may be the same episode.
-        policy: answers batches of conversations, in a thread.
+        policy: answers conversations, in a thread where it computes.
         services: opens toolboxes.
         agent: budgets of an investigation.
         bank: where the cases' pictures are found.
@@ -77,17 +77,24 @@ async def run_episodes(
         concurrency: investigations in flight at once.
         title: what the progress bar says.
         budget: what may be spent, and who keeps account of it; None for no limit and no account.
+        layout: what a rollout that begins here is begun with.
+        drain: by which the rollout may be asked to end, besides by SIGTERM.
 
     Raises:
         BudgetReached: the budget is spent, and episodes are left; those that had begun are finished.
-        EviflowError: the policy fails on every conversation of a batch, so that the fault is no investigation's.
+        Drained: the rollout was asked to end, and episodes are left.
+        PreflightError: another process writes these shards.
+        EviflowError: the policy fails on every conversation, so that the fault is no investigation's.
 
     """
-    if len({job.episode_id(policy.name) for job in jobs}) != len(jobs):
+    ids = [job.episode_id(policy.name) for job in jobs]
+    if len(set(ids)) != len(jobs):
         raise ValueError("two jobs are the same episode; give them different seeds")
-    store = EpisodeStore(folder)
-    await _Rollout(policy, services, agent, bank, store, budget or unlimited()).run(jobs, concurrency, title)
-    return Finished(store, [job.episode_id(policy.name) for job in jobs])
+    store = RolloutStore(folder, layout)
+    with store.written(sorted({store.shard_of(episode_id) for episode_id in ids})):
+        rollout = _Rollout(policy, services, agent, bank, store, budget or unlimited(), drain or Drain())
+        await rollout.run(jobs, concurrency, title)
+    return Finished(store, ids)
 
 
 class _Slot:
@@ -99,16 +106,22 @@ class _Slot:
         self.error: Exception | None = None
         self._account = account
 
-    async def advance(self, turn: Turn | Exception) -> Step | None:
+    @property
+    def ended(self) -> bool:
+        return self.error is not None or self.investigation.done
+
+    async def advance(self, turn: Turn | Exception) -> bool:
+        """Take a turn; returns whether an action was executed."""
         if isinstance(turn, Exception):
             self.error = turn
-            return None
+            return False
         try:
             with charged_to(self._account):
-                return await self.investigation.advance(turn)
+                step = await self.investigation.advance(turn)
         except Exception as error:  # attributed to this investigation; the others go on
             self.error = error
-            return None
+            return False
+        return step.kind is StepKind.ACTION
 
 
 class _Rollout:
@@ -118,8 +131,9 @@ class _Rollout:
         services: Toolboxes,
         agent: AgentParams,
         bank: ImageBank,
-        store: EpisodeStore,
+        store: RolloutStore,
         budget: Budget,
+        drain: Drain,
     ) -> None:
         self._policy = policy
         self._services = services
@@ -127,102 +141,133 @@ class _Rollout:
         self._bank = bank
         self._store = store
         self._budget = budget
-        self._failures: Counter[str] = store.failed_attempts()
-        self._pending: deque[Job] = deque()
-        self._live: list[_Slot] = []
+        self._drain = drain
+        self._writer = Writer(store)
+        self._failures = store.failed_attempts()
+        self._live: dict[str, _Slot] = {}
+        self._blame = Blame(policy.name, lambda: len(self._live))
+        self._ended = asyncio.Event()
+        self._actions = self._reports = self._finished = 0
 
     async def run(self, jobs: Sequence[Job], concurrency: int, title: str) -> None:
-        done = [job for job in jobs if self._id(job) in self._store]
-        self._pending.extend(job for job in jobs if self._id(job) not in self._store)
-        actions = 0
-        with Progress(title, len(jobs), "episodes") as progress:
-            if done:
-                progress.resume(len(done))
-            while self._pending or self._live:
-                self._fill(concurrency)
-                if self._pending and not self._live and self._budget.reached:
-                    raise self._budget.error(len(jobs) - len(self._pending), len(jobs))
-                actions += await self._tick() if self._live else 0
-                finished = len(jobs) - len(self._pending) - len(self._live)
-                progress.reach(finished, f"{actions / progress.seconds:.0f} actions/s")
-
-    def _fill(self, concurrency: int) -> None:
-        while self._pending and len(self._live) < concurrency and self._has_room():
-            job = self._pending.popleft()
-            try:
-                image = self._bank.read(job.case.image_sha256)
-                toolbox = self._services.toolbox(job.case, image)
-                investigation = Investigation(
-                    job.case, toolbox, self._agent, policy=self._policy.name, seed=job.seed, direct=job.direct
+        left = [job for job in jobs if self._id(job) not in self._store]
+        before = len(jobs) - len(left)
+        with Progress(title, len(jobs), "episodes") as progress, drained_by_sigterm(self._drain):
+            if before:
+                progress.resume(before)
+            async with asking(self._policy, concurrency) as asker:
+                await self._run_lanes(
+                    asker, left, lambda: progress.reach(before + self._finished, self._note(progress))
                 )
-            except Exception as error:  # attributed to this investigation; the others go on
-                self._store.finish(self._fail(job, None, error))
-                continue
-            self._live.append(_Slot(job, investigation, self._budget.spending.account(self._id(job))))
+            if self._finished < len(left):
+                told = (before + self._finished, len(jobs))
+                raise self._drain.error(*told) if self._drain.asked else self._budget.error(*told)
+
+    async def _run_lanes(self, asker: Asker, jobs: Sequence[Job], tell: Callable[[], None]) -> None:
+        """Deal the jobs: from one queue, unless the jobs of a batch may not depend on how long others took."""
+        shared = deque(jobs)
+        queues = [shared if asker.width == 1 else deque(jobs[lane :: asker.lanes]) for lane in range(asker.lanes)]
+        try:
+            async with asyncio.TaskGroup() as group:
+                lanes = [group.create_task(self._lane(asker, queue, tell)) for queue in queues]
+                self._drain.give_up_with(lanes)
+        except BaseExceptionGroup as group_error:
+            first = group_error.exceptions[0]
+            raise first from first.__cause__
+        finally:
+            self._writer.flush()
+
+    async def _lane(self, asker: Asker, queue: deque[Job], tell: Callable[[], None]) -> None:
+        slots: list[_Slot] = []
+        while await self._fill(slots, queue, asker.width):
+            await self._turn(asker, slots, queue)
+            tell()
+
+    async def _fill(self, slots: list[_Slot], queue: deque[Job], width: int) -> bool:
+        """Begin investigations until the lane is full; returns whether it has any."""
+        while queue and len(slots) < width and not self._drain.asked:
+            if self._has_room():
+                await self._open(queue.popleft(), slots, queue)
+            elif slots or not self._live:
+                break
+            else:
+                await self._ended.wait()
+        return bool(slots)
 
     def _has_room(self) -> bool:
-        live = [self._id(slot.job) for slot in self._live]
-        return self._budget.has_room(live, known=bool(self._store))
+        return self._budget.has_room(list(self._live), known=bool(self._store))
 
-    async def _tick(self) -> int:
-        """One turn of every live investigation; returns how many actions were executed."""
-        turns = await _ask(self._policy, [slot.investigation.conversation() for slot in self._live])
-        for slot, turn in zip(self._live, turns, strict=True):
+    async def _open(self, job: Job, slots: list[_Slot], queue: deque[Job]) -> None:
+        name = self._id(job)
+        try:
+            image = self._bank.read(job.case.image_sha256)
+            toolbox = self._services.toolbox(job.case, image)
+            investigation = Investigation(
+                job.case, toolbox, self._agent, policy=self._policy.name, seed=job.seed, direct=job.direct
+            )
+        except Exception as error:  # attributed to this investigation; the others go on
+            await self._keep(self._fail(job, None, error, queue))
+            return
+        slot = _Slot(job, investigation, self._budget.spending.account(name))
+        self._live[name] = slot
+        slots.append(slot)
+
+    async def _turn(self, asker: Asker, slots: list[_Slot], queue: deque[Job]) -> None:
+        """One turn of every investigation of a lane."""
+        begun = asyncio.get_running_loop().time()
+        turns = await asker.ask([slot.investigation.conversation() for slot in slots])
+        for slot, turn in zip(slots, turns, strict=True):
             self._budget.spending.charge_turn(self._id(slot.job), self._policy.name, turn)
-        steps = await asyncio.gather(*(slot.advance(turn) for slot, turn in zip(self._live, turns, strict=True)))
-        finished: list[Episode] = []
-        for slot in self._live:
-            if slot.error is not None:
-                finished += self._fail(slot.job, slot.investigation, slot.error)
-            elif slot.investigation.done:
-                finished.append(slot.investigation.episode())
-        self._store.finish(finished)
-        self._live = [slot for slot in self._live if slot.error is None and not slot.investigation.done]
-        return sum(step is not None and step.kind is StepKind.ACTION for step in steps)
+        await self._blame.settle(begun, turns)
+        acted = await asyncio.gather(*(slot.advance(turn) for slot, turn in zip(slots, turns, strict=True)))
+        self._actions += sum(acted)
+        await self._leave([slot for slot in slots if slot.ended], queue)
+        slots[:] = [slot for slot in slots if not slot.ended]
 
-    def _fail(self, job: Job, investigation: Investigation | None, error: Exception) -> list[Episode]:
+    async def _leave(self, slots: Sequence[_Slot], queue: deque[Job]) -> None:
+        """Keep what has ended; only then its places are free."""
+        if not slots:
+            return
+        finished: list[Episode] = []
+        for slot in slots:
+            if slot.error is None:
+                finished.append(slot.investigation.episode())
+            else:
+                finished += self._fail(slot.job, slot.investigation, slot.error, queue)
+        await self._keep(finished)
+        for slot in slots:
+            del self._live[self._id(slot.job)]
+        self._ended.set()
+        self._ended = asyncio.Event()
+        self._blame.look()
+
+    async def _keep(self, episodes: Sequence[Episode]) -> None:
+        await self._writer.keep(episodes)
+        self._finished += len(episodes)
+        self._reports += sum(episode.report is not None for episode in episodes)
+
+    def _fail(
+        self, job: Job, investigation: Investigation | None, error: Exception, queue: deque[Job]
+    ) -> list[Episode]:
         """Count a failed attempt; run the episode again, or give it as it stands when its attempts are used up."""
         self._store.fail(self._id(job), error)
         self._failures[self._id(job)] += 1
-        if self._failures[self._id(job)] < ATTEMPTS:
-            self._pending.append(job)
+        if self._failures[self._id(job)] < self._store.layout.attempts:
+            queue.append(job)
             return []
         if investigation is None:
             return [_unopened(job, self._policy.name, self._agent)]
         investigation.abort()
         return [investigation.episode()]
 
+    def _note(self, progress: Progress) -> str:
+        """What the progress bar says besides: the pace, how many have a report, and what was spent."""
+        share = f", {100 * self._reports / self._finished:.0f} % with a report" if self._finished else ""
+        spent = self._budget.spending.usd
+        return f"{self._actions / progress.seconds:.0f} actions/s{share}" + (f", {spent:.2f} USD" if spent else "")
+
     def _id(self, job: Job) -> str:
         return job.episode_id(self._policy.name)
-
-
-async def _ask(policy: Policy, conversations: Sequence[Conversation]) -> list[Turn | Exception]:
-    """A turn for each conversation, or the error that it alone is to blame for."""
-    turns = await _halve(policy, conversations)
-    # A reply that may not be used came from a policy that works.
-    failed = [turn for turn in turns if isinstance(turn, Exception) and not isinstance(turn, Quarantined)]
-    if len(turns) == len(failed) > 1:
-        first = failed[0]
-        raise EviflowError(
-            f"policy {policy.name} failed on all {len(turns)} conversations, first with {type(first).__name__}: {first}"
-        ) from first
-    return turns
-
-
-async def _halve(policy: Policy, conversations: Sequence[Conversation]) -> list[Turn | Exception]:
-    """Ask for a batch; where it fails, ask for its halves, down to the conversation that breaks it."""
-    if isinstance(policy, AsyncPolicy):
-        return await policy.answer(conversations)
-    try:
-        turns = policy.act(conversations) if policy.quick else await asyncio.to_thread(policy.act, conversations)
-    except Exception as error:  # attributed below
-        if len(conversations) == 1:
-            return [error]
-        middle = len(conversations) // 2
-        return [*await _halve(policy, conversations[:middle]), *await _halve(policy, conversations[middle:])]
-    if len(turns) != len(conversations):
-        raise EviflowError(f"policy {policy.name} gave {len(turns)} turns for {len(conversations)} conversations")
-    return list(turns)
 
 
 def _unopened(job: Job, policy: str, agent: AgentParams) -> Episode:

@@ -17,10 +17,11 @@ from components.config.settings import load_service_settings, variable
 from components.errors import EviflowError, UsageError, unknown_name
 from components.policies.scripted import ScriptedTeacher
 from components.records.case import Case
-from components.records.conversation import AsyncPolicy, Conversation, Policy
+from components.records.conversation import Policy
 from components.records.episode import Episode, Step, Turn
 from components.records.image_bank import ImageBank, asset_path
 from components.records.image_check import read_picture
+from components.rollout.asking import Asker, asking
 from components.rollout.cases import find_case
 from components.rollout.choices import EVERY_TOOL, ToolChoice
 from components.rollout.show import call_text
@@ -163,37 +164,33 @@ async def _investigate(
         seed = params.evaluation.seed
         investigation = Investigation(case, toolbox, params.agent, policy=policy.name, seed=seed)
         name = investigation.episode().episode_id
-        with charged_to(spending.account(name)):
-            while not investigation.done:
-                await _advance(investigation, policy, watch, lambda turn: spending.charge_turn(name, policy.name, turn))
+        async with asking(policy, 1) as asker:
+            with charged_to(spending.account(name)):
+                while not investigation.done:
+                    turn = await _ask(investigation, policy, asker, watch, spending)
+                    await _advance(investigation, turn, watch)
     return investigation.episode()
 
 
-async def _advance(
-    investigation: Investigation, policy: Policy, watch: Watch, charge: Callable[[Turn | Exception], None]
-) -> None:
-    """One turn and what follows it; raises PolicyFailed when there is none."""
+async def _ask(investigation: Investigation, policy: Policy, asker: Asker, watch: Watch, spending: Spending) -> Turn:
+    """The policy's next turn, which is charged; raises PolicyFailed when its server gives none."""
     number = len(investigation.steps) + 1
-    try:
-        with watch.doing(f"turn {number}: thinking"):
-            turn = await _ask(policy, investigation.conversation())
-    except ServiceError as error:
-        charge(error)
+    with watch.doing(f"turn {number}: thinking"):
+        (turn,) = await asker.ask([investigation.conversation()])
+    spending.charge_turn(investigation.episode().episode_id, policy.name, turn)
+    if isinstance(turn, ServiceError):
         investigation.abort()
-        raise PolicyFailed(_why(policy, number, error), investigation.episode()) from error
-    charge(turn)
-    with watch.doing(f"turn {number}: {_running(turn)}"):
-        step = await investigation.advance(turn)
-    watch.step(step)
-
-
-async def _ask(policy: Policy, conversation: Conversation) -> Turn:
-    if not isinstance(policy, AsyncPolicy):
-        return (await asyncio.to_thread(policy.act, [conversation]))[0]
-    (turn,) = await policy.answer([conversation])
+        raise PolicyFailed(_why(policy, number, turn), investigation.episode()) from turn
     if isinstance(turn, Exception):
         raise turn
     return turn
+
+
+async def _advance(investigation: Investigation, turn: Turn, watch: Watch) -> None:
+    """What follows a turn."""
+    with watch.doing(f"turn {len(investigation.steps) + 1}: {_running(turn)}"):
+        step = await investigation.advance(turn)
+    watch.step(step)
 
 
 def _running(turn: Turn) -> str:

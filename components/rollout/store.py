@@ -1,17 +1,42 @@
-"""What a rollout has finished so far, on disk: episodes, and the failures that count against each one's attempts."""
+"""What a rollout has finished so far, on disk: episodes, and the failures that count against each one's attempts.
 
+Episodes are dealt to shards by a hash of their ids that is the same on every machine and in every run. A shard is a
+folder of ledgers with one writer; so processes can share the work, a shard each at a time.
+"""
+
+import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import overload
 
+from filelock import FileLock, Timeout
+
+from components.errors import PreflightError
+from components.records.base import Record
 from components.records.episode import Episode
+from components.storage.atomic import write_json
 from components.storage.ledger import Ledger, Span
+
+SHARDS = 8
+"""Into how many a rollout is divided where nobody says."""
+ATTEMPTS = 2
+"""How often an episode may fail before it is recorded as `policy_error`, where nobody says."""
+_LAYOUT = "layout.json"
+
+
+class Layout(Record):
+    """What a rollout was begun with; whoever goes on with it keeps to that."""
+
+    shards: int = SHARDS
+    attempts: int = ATTEMPTS
+    """How often an episode may fail before it is recorded as `policy_error`."""
 
 
 class EpisodeStore:
-    """Ledgers in one folder; they only grow, and survive a kill.
+    """Ledgers of a shard; they only grow, and survive a kill.
 
     Beside the episodes lies an index of where each is. So a run that goes on knows at once what is finished, reads an
     episode when somebody wants it, and keeps none in memory. The index follows from the episodes: what a kill has
@@ -19,6 +44,7 @@ class EpisodeStore:
     """
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self._episodes = Ledger(folder / "episodes.jsonl")
         self._index = Ledger(folder / "index.jsonl")
         self._failures = Ledger(folder / "failures.jsonl")
@@ -67,6 +93,88 @@ class EpisodeStore:
         return known | self._unknown
 
 
+class RolloutStore:
+    """The shards of one rollout.
+
+    Args:
+        folder: of the rollout's unfinished work.
+        wanted: what a rollout that begins here is begun with; one that goes on keeps to what it was begun with.
+
+    """
+
+    def __init__(self, folder: Path, wanted: Layout | None = None) -> None:
+        self._folder = folder
+        self._wanted = wanted or Layout()
+
+    @cached_property
+    def layout(self) -> Layout:
+        """What the rollout was begun with; with it, it is begun."""
+        path = self._folder / _LAYOUT
+        if not path.exists():
+            write_json(path, self._wanted)
+        return Layout.model_validate_json(path.read_bytes())
+
+    @cached_property
+    def shards(self) -> tuple[EpisodeStore, ...]:
+        """All of them."""
+        return tuple(EpisodeStore(self.shard_folder(number)) for number in range(self.layout.shards))
+
+    def shard_folder(self, number: int) -> Path:
+        """Where a shard lies."""
+        return self._folder / f"shard-{number:04d}"
+
+    def shard_of(self, episode_id: str) -> int:
+        """The number of the shard that an episode belongs to."""
+        return int.from_bytes(hashlib.sha256(episode_id.encode()).digest()[:8]) % self.layout.shards
+
+    def __contains__(self, episode_id: str) -> bool:
+        return episode_id in self._shard(episode_id)
+
+    def __len__(self) -> int:
+        """Finished episodes."""
+        return sum(map(len, self.shards))
+
+    def read(self, episode_id: str) -> Episode:
+        """A finished episode; raises EviflowError when it is damaged."""
+        return self._shard(episode_id).read(episode_id)
+
+    def episodes(self) -> dict[str, Episode]:
+        """Every finished episode by id."""
+        return {episode_id: episode for shard in self.shards for episode_id, episode in shard.episodes().items()}
+
+    def failed_attempts(self) -> Counter[str]:
+        """How often each episode has failed, in this run or an earlier one."""
+        return sum((shard.failed_attempts() for shard in self.shards), Counter())
+
+    def finish(self, episodes: Sequence[Episode]) -> None:
+        """Keep finished episodes; they are never run again."""
+        dealt: dict[int, list[Episode]] = {}
+        for episode in episodes:
+            dealt.setdefault(self.shard_of(episode.episode_id), []).append(episode)
+        for number, own in dealt.items():
+            self.shards[number].finish(own)
+
+    def fail(self, episode_id: str, error: BaseException) -> None:
+        """Keep a failed attempt with what was wrong."""
+        self._shard(episode_id).fail(episode_id, error)
+
+    @contextmanager
+    def written(self, numbers: Sequence[int] | None = None) -> Iterator[None]:
+        """Be the only writer of some shards, or of all, while the block runs.
+
+        Raises:
+            PreflightError: somebody else is.
+
+        """
+        with ExitStack() as held:
+            for number in range(self.layout.shards) if numbers is None else numbers:
+                held.enter_context(_locked(self.shard_folder(number)))
+            yield
+
+    def _shard(self, episode_id: str) -> EpisodeStore:
+        return self.shards[self.shard_of(episode_id)]
+
+
 class Finished(Sequence[Episode]):
     """Finished episodes in a given order, each read when it is asked for.
 
@@ -76,7 +184,7 @@ class Finished(Sequence[Episode]):
 
     """
 
-    def __init__(self, store: EpisodeStore, ids: Sequence[str]) -> None:
+    def __init__(self, store: RolloutStore, ids: Sequence[str]) -> None:
         self._store = store
         self._ids = ids
 
@@ -98,6 +206,17 @@ class Finished(Sequence[Episode]):
     def by_id(self) -> "Finished":
         """The same in the order of their ids."""
         return Finished(self._store, sorted(self._ids))
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a shard; the operating system lets go of it when the process dies, however it dies."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / "writer.lock").acquire(blocking=False):
+            yield
+    except Timeout:
+        raise PreflightError(f"another process writes {folder}; wait until it has ended, or stop it") from None
 
 
 def _entries(spans: dict[str, Span]) -> list[dict[str, str | int]]:

@@ -21,7 +21,7 @@ from components.records.shards import read_episodes
 from components.rollout.engine import Job
 from components.rollout.run import roll_out
 from components.rollout.spending import SPENT
-from components.rollout.store import EpisodeStore
+from components.rollout.store import RolloutStore
 from components.rollout.teacher import CODE, INPUTS, SECTIONS, collect_teacher
 from components.tracking.costs import teacher_costs
 
@@ -86,7 +86,7 @@ import sys
 from pathlib import Path
 from components.config.paths import Paths
 from components.config.schema import Params
-from components.rollout.store import EpisodeStore
+from components.rollout.store import RolloutStore
 from components.rollout.teacher import collect_teacher
 collect_teacher(Params.model_validate_json(sys.argv[2]), Paths(Path(sys.argv[1])))
 """
@@ -143,7 +143,7 @@ def test_a_stage_stops_at_its_budget_and_goes_on_with_a_larger_one_to_the_same(p
 def finished(paths: Paths) -> dict[str, Episode]:
     """What the ledger of the unfinished stage holds."""
     folders = list((paths.work / "rollouts/episodes").glob("*"))
-    return EpisodeStore(folders[0]).episodes() if folders else {}
+    return RolloutStore(folders[0]).episodes() if folders else {}
 
 
 def told(episode: Episode) -> tuple[object, ...]:

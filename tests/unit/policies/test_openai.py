@@ -60,6 +60,16 @@ def policy(server: ChatServer, bank, tmp_path: Path) -> Any:
     return make
 
 
+def each(policy: AsyncPolicy, *conversations: Conversation) -> list[Turn | BaseException]:
+    """Every turn, or what went wrong with it."""
+
+    async def go() -> list[Turn | BaseException]:
+        async with policy.session() as answer:
+            return await asyncio.gather(*map(answer, conversations), return_exceptions=True)
+
+    return asyncio.run(go())
+
+
 def test_a_turn_is_a_reply_with_its_tokens_and_its_settings(server: ChatServer, policy, asked) -> None:
     server.gives(reply(CALL, top=((11, -0.5), (9, -1.5))))
     (turn,) = policy(top_logprobs=2).act([asked])
@@ -107,7 +117,7 @@ def test_a_server_that_lets_a_thought_run_on_is_found_out(
     body = completion("ok", ids=None, logprobs=None, reasoning="and then " * 100)
     body["usage"]["completion_tokens"] = tokens
     server.gives(lambda: answer(body))
-    (turn,) = asyncio.run(policy(thinking_budget=100).answer([asked]))
+    (turn,) = each(policy(thinking_budget=100), asked)
     if not kept:
         assert isinstance(turn, Turn)
         return
@@ -115,7 +125,7 @@ def test_a_server_that_lets_a_thought_run_on_is_found_out(
     assert "434 tokens or more, though its budget is 100" in turn.reason
     assert json.loads(turn.reply) == body
     assert next((tmp_path / "quarantine").iterdir()).read_bytes() == turn.reply
-    assert isinstance(asyncio.run(policy().answer([asked]))[0], Turn)
+    assert isinstance(each(policy(), asked)[0], Turn)
 
 
 @pytest.mark.incident("SV-7")
@@ -197,7 +207,7 @@ def test_the_key_is_in_nothing_that_is_kept(server: ChatServer, policy, asked, t
     one = policy()
     server.gives(reply(f"my key is {KEY}"), reply(f"again {KEY}", finish="length"), FAILING["401"])
     (turn,) = one.act([asked])
-    errors = asyncio.run(one.answer([asked])) + asyncio.run(one.answer([asked]))
+    errors = each(one, asked) + each(one, asked)
     assert [type(error) for error in errors] == [Quarantined, Rejected]
     (kept,) = (tmp_path / "quarantine").iterdir()
     assert KEY not in f"{turn!r}{errors}{kept.read_text()}{one!r}"
@@ -212,7 +222,7 @@ def test_one_failure_leaves_the_other_turns_and_nothing_is_asked_twice(server: C
     server.gives(by_seed)
     one = policy(concurrency=1)
     assert isinstance(one, AsyncPolicy)
-    turns = asyncio.run(one.answer(others))
+    turns = each(one, *others)
     said = [turn.text if isinstance(turn, Turn) else type(turn).__name__ for turn in turns]
     assert said == ["turn 0", "turn 1", "ServiceError", "turn 3", "turn 4", "turn 5"]
     assert len(server.bodies) == 6
@@ -220,7 +230,7 @@ def test_one_failure_leaves_the_other_turns_and_nothing_is_asked_twice(server: C
 
 def test_a_picture_that_is_lost_is_the_fault_of_its_conversation(server: ChatServer, policy, asked) -> None:
     lost = replace(asked, messages=(replace(asked.messages[1], images=("f" * 64,)),))
-    failed, turn = asyncio.run(policy().answer([lost, asked]))
+    failed, turn = each(policy(), lost, asked)
     assert "ffff" in str(failed)
     assert isinstance(turn, Turn)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from rollout_doubles import Tools, Walker, make_cases
 
 from components.config.schema import AgentParams
+from components.errors import EviflowError
 from components.records.conversation import Conversation
 from components.records.episode import Turn
 from components.records.image_bank import ImageBank
@@ -31,4 +32,8 @@ def main(folder: Path, count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    try:
+        main(Path(sys.argv[1]), int(sys.argv[2]))
+    except EviflowError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)

@@ -1,8 +1,9 @@
 """A small world of its own for rollouts: cases with pictures, one tool, and a policy that walks a fixed path."""
 
+import asyncio
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PIL import Image
@@ -36,8 +37,9 @@ class Glance:
     limit = None
     arguments = NoArguments
 
-    def __init__(self, journal: Path | None = None) -> None:
+    def __init__(self, journal: Path | None = None, delay_s: Callable[[], float] = float) -> None:
         self._journal = journal
+        self._delay_s = delay_s
 
     def refuse(self, arguments: NoArguments, state: CaseState) -> str | None:
         return None
@@ -46,6 +48,8 @@ class Glance:
         return None
 
     async def run(self, arguments: NoArguments, state: CaseState) -> ToolResult:
+        if seconds := self._delay_s():
+            await asyncio.sleep(seconds)
         if self._journal:
             with self._journal.open("a") as file:
                 file.write(f"{state.case.case_id}\n")
@@ -55,9 +59,9 @@ class Glance:
 class Tools:
     """Opens toolboxes with the one tool."""
 
-    def __init__(self, bank: ImageBank, journal: Path | None = None) -> None:
+    def __init__(self, bank: ImageBank, journal: Path | None = None, delay_s: Callable[[], float] = float) -> None:
         self._bank = bank
-        self._tool = Glance(journal)
+        self._tool = Glance(journal, delay_s)
 
     def toolbox(self, case: Case, image: bytes) -> Toolbox:
         return Toolbox(case, image, [self._tool], self._bank)

@@ -1,25 +1,28 @@
 import asyncio
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from rollout_doubles import Tools, Walker, make_cases
 
 from components.config.schema import AgentParams
-from components.errors import EviflowError
+from components.errors import Drained, EviflowError, PreflightError
 from components.policies.replay import ReplayPolicy
 from components.records.case import Case, Verdict
-from components.records.conversation import Conversation, Policy
+from components.records.conversation import Answer, Conversation, Policy
 from components.records.episode import Episode, StepKind, Termination, Turn
 from components.records.image_bank import ImageBank
-from components.rollout.engine import ATTEMPTS, Job, Toolboxes, run_episodes
-from components.rollout.store import EpisodeStore
+from components.rollout.drain import Drain
+from components.rollout.engine import Job, Toolboxes, run_episodes
+from components.rollout.store import ATTEMPTS, Layout, RolloutStore
 from components.tools.clients.errors import Quarantined, ServiceError
 
 REPOSITORY = Path(__file__).parents[3]
@@ -72,8 +75,54 @@ def test_the_policy_is_asked_in_batches_and_slots_are_refilled(tmp_path: Path) -
             return super().turn(conversation)
 
     policy = Uneven()
-    run(tmp_path, jobs_for(tmp_path, 4, (0, 1)), policy, concurrency=4)
-    assert policy.batches[:6] == [4] * 6, "a slot that falls free is taken while the others go on"
+    run(tmp_path, jobs_for(tmp_path, 3, (0, 1, 2)), policy, concurrency=4)
+    assert Counter(policy.batches) == {2: 15, 1: 6}, "a place that falls free is taken while the others go on"
+
+
+def test_batches_follow_from_the_jobs_and_not_from_how_long_tools_take(tmp_path: Path) -> None:
+    class Noting(Walker):
+        def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
+            seen.append([message.images[0] for item in conversations for message in item.messages if message.images])
+            return super().act(conversations)
+
+    batches = []
+    for number in range(2):
+        seen: list[list[str]] = []
+        folder = tmp_path / str(number)
+        jobs = jobs_for(folder, 9)
+        run(folder, jobs, Noting(), tools=Tools(ImageBank(folder), delay_s=lambda: 0.003 * random.random()))
+        batches.append(sorted(map(tuple, seen)))
+    assert batches[0] == batches[1]
+
+
+def test_tools_run_while_the_policy_computes(tmp_path: Path) -> None:
+    class Busy(Walker):
+        def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
+            began = time.monotonic()
+            time.sleep(0.02)
+            thinking.append((began, time.monotonic()))
+            return super().act(conversations)
+
+    def look() -> float:
+        looked.append(time.monotonic() + 0.005)
+        return 0.01
+
+    thinking: list[tuple[float, float]] = []
+    looked: list[float] = []
+    run(tmp_path, jobs_for(tmp_path, 4), Busy(), tools=Tools(ImageBank(tmp_path), delay_s=look))
+    assert any(began < at < ended for at in looked for began, ended in thinking)
+
+
+def test_a_slow_reply_holds_nobody_up(tmp_path: Path) -> None:
+    class Patient(Served):
+        async def answer(self, conversation: Conversation) -> Turn:
+            if conversation.seed == 0 and len(RolloutStore(tmp_path / "work")) < 3:
+                await asyncio.sleep(0.001)
+                return await self.answer(conversation)
+            return await super().answer(conversation)
+
+    episodes = run(tmp_path, jobs_for(tmp_path, 1, (0, 1, 2, 3)), Patient({}), concurrency=2)
+    assert len(episodes) == 4
 
 
 def test_a_finished_episode_is_never_run_again(tmp_path: Path) -> None:
@@ -82,7 +131,7 @@ def test_a_finished_episode_is_never_run_again(tmp_path: Path) -> None:
     policy = Walker()
     episodes = run(tmp_path, jobs, policy, concurrency=9)
     assert episodes[:2] == first
-    assert max(policy.batches) == 2
+    assert max(policy.batches) == 1
     idle = Walker()
     assert run(tmp_path, jobs, idle) == episodes
     assert idle.batches == []
@@ -124,7 +173,7 @@ def test_a_fault_of_the_policy_is_attributed_to_one_investigation(tmp_path: Path
     assert endings == {Termination.FINISHED: 4, Termination.POLICY_ERROR: 1}
     assert episodes[2].termination is Termination.POLICY_ERROR
     assert episodes[2].report is None
-    assert EpisodeStore(tmp_path / "work").failed_attempts() == {episodes[2].episode_id: ATTEMPTS}
+    assert RolloutStore(tmp_path / "work").failed_attempts() == {episodes[2].episode_id: ATTEMPTS}
 
 
 def test_a_passing_fault_is_tried_again_with_the_same_seed(tmp_path: Path) -> None:
@@ -136,7 +185,7 @@ def test_a_passing_fault_is_tried_again_with_the_same_seed(tmp_path: Path) -> No
 
 def test_failed_attempts_survive_a_restart(tmp_path: Path) -> None:
     jobs = jobs_for(tmp_path, 3)
-    EpisodeStore(tmp_path / "work").fail(jobs[0].episode_id("walker"), RuntimeError("earlier"))
+    RolloutStore(tmp_path / "work").fail(jobs[0].episode_id("walker"), RuntimeError("earlier"))
     episodes = run(tmp_path, jobs, Choking(jobs[0].case, times=1))
     assert episodes[0].termination is Termination.POLICY_ERROR
 
@@ -148,7 +197,7 @@ def test_a_policy_that_fails_on_everything_stops_the_rollout(tmp_path: Path) -> 
 
     with pytest.raises(EviflowError, match=r"walker failed on all 3 conversations.*out of order"):
         run(tmp_path, jobs_for(tmp_path, 3), Broken())
-    assert EpisodeStore(tmp_path / "work").episodes() == {}
+    assert RolloutStore(tmp_path / "work").episodes() == {}
 
 
 class Served(Walker):
@@ -159,9 +208,16 @@ class Served(Walker):
         self.errors = errors
         self.asked = 0
 
-    async def answer(self, conversations: Sequence[Conversation]) -> list[Turn | Exception]:
-        self.asked += len(conversations)
-        return [self.errors.get(item.seed) or self.turn(item) for item in conversations]
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Answer]:
+        yield self.answer
+
+    async def answer(self, conversation: Conversation) -> Turn:
+        self.asked += 1
+        await asyncio.sleep(0)
+        if error := self.errors.get(conversation.seed):
+            raise error
+        return self.turn(conversation)
 
 
 def test_one_conversation_that_fails_at_a_server_costs_the_others_nothing(tmp_path: Path) -> None:
@@ -176,7 +232,8 @@ def test_replies_that_may_not_be_used_are_data_however_many_there_are(tmp_path: 
     cut = Quarantined("language model", "cut off", b"{}")
     episodes = run(tmp_path, jobs_for(tmp_path, 1, (0, 1)), Served({0: cut, 1: cut}))
     assert {(episode.termination, episode.steps) for episode in episodes} == {(Termination.POLICY_ERROR, ())}
-    assert "cut off" in (tmp_path / "work/failures.jsonl").read_text()
+    kept = [path.read_text() for path in tmp_path.glob("work/shard-*/failures.jsonl")]
+    assert "".join(kept).count("cut off") == 2 * ATTEMPTS
 
 
 def test_a_server_that_fails_everybody_stops_the_rollout(tmp_path: Path) -> None:
@@ -185,12 +242,88 @@ def test_a_server_that_fails_everybody_stops_the_rollout(tmp_path: Path) -> None
         run(tmp_path, jobs_for(tmp_path, 1, (0, 1)), Served({0: down, 1: down}))
 
 
+def test_an_outage_uses_up_no_attempt(tmp_path: Path) -> None:
+    """The server is down for a while, in the middle: nobody's attempts are used up, and whoever comes back goes on."""
+
+    class Failing(Served):
+        async def answer(self, conversation: Conversation) -> Turn:
+            if len(RolloutStore(tmp_path / "work")) >= 4:
+                raise ServiceError("language model", "status 503")
+            return await super().answer(conversation)
+
+    jobs = jobs_for(tmp_path, 3, (0, 1, 2, 3))
+    for _ in range(2):
+        with pytest.raises(EviflowError, match=r"failed on all \d+ conversations"):
+            run(tmp_path, jobs, Failing({}))
+    assert RolloutStore(tmp_path / "work").failed_attempts() == {}
+    assert {episode.termination for episode in run(tmp_path, jobs, Walker())} == {Termination.FINISHED}
+
+
+def test_a_failure_is_ones_own_only_when_a_later_request_is_answered(tmp_path: Path) -> None:
+    """What was asked before the server went down, and comes late, does not tell that it works."""
+
+    class Dying(Served):
+        down = False
+
+        async def answer(self, conversation: Conversation) -> Turn:
+            if self.down:
+                raise ServiceError("language model", "status 503")
+            if conversation.seed == 0:
+                await asyncio.sleep(0.05)
+            elif conversation.stage == "report":
+                self.down = True
+                raise ServiceError("language model", "status 503")
+            return await super().answer(conversation)
+
+    with pytest.raises(EviflowError, match="failed on all 2 conversations"):
+        run(tmp_path, jobs_for(tmp_path, 1, (0, 1)), Dying({}))
+    assert RolloutStore(tmp_path / "work").failed_attempts() == {}
+
+
+def test_a_second_writer_is_refused(tmp_path: Path) -> None:
+    jobs = jobs_for(tmp_path, 2)
+    with RolloutStore(tmp_path / "work").written(), pytest.raises(PreflightError, match="another process writes"):
+        run(tmp_path, jobs, Walker())
+    assert len(run(tmp_path, jobs, Walker())) == 2
+
+
+def test_a_rollout_keeps_to_what_it_was_begun_with(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    jobs, bank = jobs_for(tmp_path, 4), ImageBank(tmp_path)
+    RolloutStore(folder, Layout(shards=3, attempts=1)).fail("x", RuntimeError())
+    asked = {"bank": bank, "folder": folder, "concurrency": 2, "layout": Layout(shards=5, attempts=4)}
+    rollout = run_episodes(jobs, Choking(jobs[0].case, times=1), Tools(bank), AgentParams(), **asked)  # type: ignore[arg-type]
+    episodes = asyncio.run(rollout)
+    assert [episode.termination.value for episode in episodes] == ["policy_error", *["finished"] * 3]
+    assert len(list(folder.glob("shard-*"))) <= 3
+
+
+@pytest.mark.parametrize("patient", [True, False])
+def test_a_rollout_that_is_asked_to_end_brings_to_an_end_what_has_begun(tmp_path: Path, patient: bool) -> None:
+    class Asking(Served):
+        async def answer(self, conversation: Conversation) -> Turn:
+            if not drain.asked:
+                drain.ask()
+            await asyncio.sleep(0 if patient else 60)
+            return await super().answer(conversation)
+
+    drain = Drain(60 if patient else 0.05)
+    jobs, bank = jobs_for(tmp_path, 9), ImageBank(tmp_path)
+    asked = {"bank": bank, "folder": tmp_path / "work", "concurrency": 4, "drain": drain}
+    finished = 4 if patient else 0
+    with pytest.raises(Drained, match=f"{finished} of 9 episodes finished"):
+        asyncio.run(run_episodes(jobs, Asking({}), Tools(bank), AgentParams(), **asked))  # type: ignore[arg-type]
+    assert len(RolloutStore(tmp_path / "work")) == finished
+    assert RolloutStore(tmp_path / "work").failed_attempts() == {}
+    assert len(run(tmp_path, jobs, Walker())) == 9
+
+
 def test_a_policy_that_loses_a_turn_stops_the_rollout(tmp_path: Path) -> None:
     class Forgetful(Walker):
         def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
             return super().act(conversations)[1:]
 
-    with pytest.raises(EviflowError, match="2 turns for 3 conversations"):
+    with pytest.raises(EviflowError, match="1 turns for 2 conversations"):
         run(tmp_path, jobs_for(tmp_path, 3), Forgetful())
 
 
@@ -252,12 +385,27 @@ def test_a_replay_of_something_else_fails(tmp_path: Path) -> None:
     assert other[0].termination is Termination.POLICY_ERROR
 
 
+def test_sigterm_ends_a_run_politely(tmp_path: Path) -> None:
+    command = [sys.executable, str(Path(__file__).with_name("rollout_child.py")), str(tmp_path), "12"]
+    child = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(REPOSITORY)}, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 30
+    while len(RolloutStore(tmp_path / "work")) < 5 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    child.send_signal(signal.SIGTERM)
+    _, told = child.communicate(timeout=30)
+    store = RolloutStore(tmp_path / "work")
+    assert child.returncode == 143
+    assert f"ended on request with {len(store)} of 24 episodes" in told.decode()
+    looked = Counter((tmp_path / "journal.txt").read_text().split())
+    assert sum(looked.values()) == 2 * len(store) < 48, "what had begun came to its end"
+
+
 def test_a_killed_run_goes_on_and_repeats_nothing(tmp_path: Path) -> None:
     command = [sys.executable, str(Path(__file__).with_name("rollout_child.py")), str(tmp_path), "12"]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
 
     def finished() -> dict[str, Episode]:
-        return EpisodeStore(tmp_path / "work").episodes()
+        return RolloutStore(tmp_path / "work").episodes()
 
     child = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 30
