@@ -23,7 +23,7 @@ from components.errors import stage_failure
 from components.release.card import write_card
 from components.release.stage import read_report
 from components.storage.dvc import environment, outs, repro
-from components.storage.process import run_group
+from components.storage.process import GRACE_S, run_group
 from components.tracking.costs import log_costs, teacher_costs
 from components.tracking.datasets import log_datasets
 from components.tracking.reports import report_metrics
@@ -48,7 +48,7 @@ def build_data(stage: str, request: StageRequest) -> StageOutcome:
     with closing(store, run_id):
         _link(store, run_id, params, paths)
         with shown_progress(stage, paths) as told:
-            repro(paths.root, stage, single=request.parent_run_id is not None, env=told)
+            repro(paths.root, stage, single=request.parent_run_id is not None, env=told, grace_s=_grace_s(params))
         made = [out for out in outs(paths.root, stage) if out.path in spec.outputs]
         log_datasets(store, run_id, [out for out in outs(paths.root) if out.path in spec.inputs], "read", {})
         log_datasets(store, run_id, made, "made", {})
@@ -121,6 +121,11 @@ def _prepare(stage: str, request: StageRequest) -> tuple[StageSpec, Params, Path
     return find_stage(stage), params, paths, open_store(paths, params.tracking.experiment, load_settings())
 
 
+def _grace_s(params: Params) -> float:
+    """How long a stage may take to end: its investigations are brought to their end first."""
+    return GRACE_S + params.rollout.drain_s
+
+
 def _link(store: Store, run_id: str, params: Params, paths: Paths) -> None:
     set_tags(store, run_id, identity_tags(params, paths))
     link_prefect(store, run_id)
@@ -130,7 +135,7 @@ def _launch(spec: StageSpec, run_id: str, params: Params, paths: Paths) -> Manif
     argv = [sys.executable, "-m", "components.cli", "--root", str(paths.root), "stage", spec.name, "--run-id", run_id]
     own = {name: value for name, value in environment().items() if name != "MLFLOW_RUN_ID"}
     with shown_progress(spec.name, paths) as told:
-        finished = run_group(argv, paths.root, own | told)
+        finished = run_group(argv, paths.root, own | told, grace_s=_grace_s(params))
     manifest = current_manifest(spec, params, paths) if finished.returncode == 0 else None
     if manifest is None:
         raise stage_failure(spec.name, finished.returncode)

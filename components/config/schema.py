@@ -81,6 +81,23 @@ class EpisodeParams(Section):
     """Investigations in flight at once."""
 
 
+class RolloutParams(Section):
+    """How investigations are run; no stage depends on it."""
+
+    executor: Literal["threads", "ray"] = "threads"
+    """`threads`: in the stage's process; `ray`: by the workers of a Ray cluster, which share the checkout's disk."""
+    shards: Count = 8
+    """Parts of a rollout that begins, each with ledgers and one writer; what Ray's workers take one after another."""
+    attempts: Count = 2
+    """How often an episode may fail, with the same seed, before it is recorded as `policy_error`."""
+    drain_s: Annotated[float, Field(ge=0)] = 300.0
+    """Seconds that investigations in flight are given when a stage is asked to end."""
+    ray_address: str = ""
+    """Of a running cluster, `ray://HOST:10001` or `auto`; empty for one of its own, on this machine."""
+    ray_workers: Count = 2
+    """Shards that are worked on at once on a cluster of its own."""
+
+
 class BudgetLimit(Section):
     """What one stage may spend."""
 
@@ -230,6 +247,7 @@ class Params(Section):
     budget: BudgetParams = BudgetParams()
     agent: AgentParams = AgentParams()
     serving: ServingParams = ServingParams()
+    rollout: RolloutParams = RolloutParams()
     episodes: EpisodeParams = EpisodeParams()
     review: ReviewParams = ReviewParams()
     policy: PolicyParams = PolicyParams()

@@ -42,7 +42,10 @@ class Budget:
             known: whether one has come to its end, so that it is known what one takes.
 
         """
-        if not self._limit.any or not (live or self.reached):
+        if not self._limit.any:
+            return True
+        self.spending.look()
+        if not (live or self.reached):
             return True
         if self.reached or not known:
             return False

@@ -10,8 +10,9 @@ from components.records.conversation import Policy
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
 from components.rollout.budget import Budget
+from components.rollout.drain import Drain
 from components.rollout.engine import Job, run_episodes
-from components.rollout.store import Finished
+from components.rollout.store import Finished, Layout
 from components.tools.services import open_services
 
 
@@ -27,7 +28,8 @@ def roll_out(
     title: str,
     budget: Budget | None = None,
 ) -> Finished:
-    """Run `jobs` with the tools that `params` describe; arguments as in `run_episodes`."""
+    """Run `jobs` with the tools that `params` describe; other arguments and errors as in `run_episodes`."""
+    rollout = params.rollout
 
     async def run() -> Finished:
         async with open_services(params, paths, bank) as services:
@@ -41,6 +43,8 @@ def roll_out(
                 concurrency=concurrency,
                 title=title,
                 budget=budget,
+                layout=Layout(shards=rollout.shards, attempts=rollout.attempts),
+                drain=Drain(rollout.drain_s),
             )
 
     return asyncio.run(run())

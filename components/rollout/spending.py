@@ -1,7 +1,7 @@
 """What a rollout has really sent, on disk before it leaves: neither a kill nor a failed attempt makes it forgotten."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from components.config.tools import PriceParams
@@ -27,12 +27,20 @@ class Spending:
         prices: what units cost.
         path: the ledger; None keeps no file.
         before: what other rollouts under the same budget have spent.
+        beside: ledgers of the same rollout, which other processes may be writing.
 
     """
 
-    def __init__(self, prices: PriceParams, path: Path | None = None, before: Spent | None = None) -> None:
+    def __init__(
+        self,
+        prices: PriceParams,
+        path: Path | None = None,
+        before: Spent | None = None,
+        beside: Sequence[Path] = (),
+    ) -> None:
         self._prices = prices
         self._ledger = Ledger(path) if path else None
+        self._beside = {Ledger(other): 0 for other in beside}
         self._before = before or Spent()
         self._billed: list[Charge] = []
         self.requests = self._before.requests
@@ -44,6 +52,14 @@ class Spending:
         self.usd_of: defaultdict[str, float] = defaultdict(float)
         for record in self._ledger.read() if self._ledger else ():
             self._add(Charge.model_validate(record))
+        self.look()
+
+    def look(self) -> None:
+        """Take up what other processes have spent since the last look."""
+        for ledger, seen in self._beside.items():
+            for span, record in ledger.read_from(seen):
+                self._add(Charge.model_validate(record))
+                self._beside[ledger] = span.end
 
     @property
     def spent(self) -> Spent:

@@ -14,7 +14,7 @@ import yaml
 
 from components.errors import EviflowError, stage_failure
 from components.storage.atomic import write_text
-from components.storage.process import run_group
+from components.storage.process import GRACE_S, run_group
 
 LOCK_DEADLINE_S = 60.0
 LOCK_RETRY_S = 1.0
@@ -55,6 +55,7 @@ def repro(
     single: bool = False,
     env: Mapping[str, str] | None = None,
     lock_deadline_s: float = LOCK_DEADLINE_S,
+    grace_s: float = GRACE_S,
 ) -> None:
     """Bring one stage, and unless `single` what it depends on, up to date.
 
@@ -67,10 +68,12 @@ def repro(
         single: leave the stages it depends on alone.
         env: variables for the stage's command, besides this process's.
         lock_deadline_s: how long to wait for another DVC process to end.
+        grace_s: how long the stage may take to end when this call is left early.
 
     Raises:
         DvcLockTimeout: another DVC process did not end in time.
         BudgetReached: the stage has spent its budget.
+        Drained: somebody asked the stage itself to end.
         EviflowError: the stage failed.
 
     """
@@ -78,7 +81,7 @@ def repro(
     argv = [sys.executable, "-m", "dvc", "repro", *(["--single-item"] if single else []), stage]
     deadline = time.monotonic() + lock_deadline_s
     while True:
-        finished = run_group(argv, root, environment() | dict(env or {}), errors_only=True)
+        finished = run_group(argv, root, environment() | dict(env or {}), errors_only=True, grace_s=grace_s)
         if finished.returncode == 0:
             return
         if not any(mark in finished.errors for mark in _LOCKED):

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from components.storage.process import run_group
+from components.storage.process import end_group, run_group
 
 GRANDCHILD = "import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']);"
 
@@ -52,3 +52,20 @@ def test_a_signal_to_the_caller_ends_the_whole_group(tmp_path: Path) -> None:
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=60) == 9
     assert gone(int(marker.read_text()))
+
+
+def test_the_whole_group_is_given_time_to_end(tmp_path: Path) -> None:
+    """A shell that starts the command is gone at once; the command itself still has something to finish."""
+    worker = (
+        "import pathlib, signal, sys, time\n"
+        "def end(*_): time.sleep(1); pathlib.Path('ended').touch(); sys.exit()\n"
+        "signal.signal(signal.SIGTERM, end); pathlib.Path('ready').touch(); time.sleep(600)"
+    )
+    (tmp_path / "worker.py").write_text(worker)
+    leader = subprocess.Popen(["sh", "-c", f"{sys.executable} worker.py; true"], cwd=tmp_path, start_new_session=True)
+    while not (tmp_path / "ready").exists():
+        time.sleep(0.02)
+    began = time.monotonic()
+    end_group(leader, 30)
+    assert (tmp_path / "ended").exists()
+    assert time.monotonic() - began < 10, "nobody waits longer than it takes"
