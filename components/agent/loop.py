@@ -13,13 +13,15 @@ from components.agent.codec import Parsed, parse_turn
 from components.agent.prompts import report_request
 from components.agent.render import budget_feedback, messages_for, messages_of
 from components.config.schema import AgentParams
+from components.errors import EviflowError
 from components.records.case import Case
 from components.records.conversation import Conversation
 from components.records.episode import Episode, Observation, Report, Step, StepKind, Termination, Turn
 from components.tools import messages
 from components.tools.base import CLOCK, LEAD_TOOLS
+from components.tools.memory import Outcome
 from components.tools.request_key import asked_by
-from components.tools.toolbox import Refused, Toolbox
+from components.tools.toolbox import Accepted, Refused, Toolbox
 
 __all__ = ["Investigation", "messages_of"]
 
@@ -52,6 +54,7 @@ class Investigation:
         self._actions = 0
         self._termination = Termination.FINISHED
         self._report: Report | None = None
+        self._outcome: Outcome | None = None
         self._started_at = datetime.now(UTC)
         self._started = time.perf_counter()
         self._duration: float | None = None
@@ -78,14 +81,32 @@ class Investigation:
         offered = () if self._direct else self._toolbox.schemas
         return Conversation(messages=shown, tools=tools, offered=offered, stage=self._stage, seed=self._seed)
 
-    async def advance(self, turn: Turn) -> Step:
-        """Take the policy's turn: execute its call, read its report, or refuse it."""
+    @property
+    def outcome(self) -> Outcome | None:
+        """What the last turn's call has found, for whoever keeps it; None where the turn executed nothing."""
+        return self._outcome
+
+    async def advance(self, turn: Turn, known: Outcome | None = None) -> Step:
+        """Take the policy's turn: execute its call, read its report, or refuse it.
+
+        Args:
+            turn: what the policy said.
+            known: what its call had found before a kill, which stands for executing it; None where nothing is kept.
+
+        Raises:
+            EviflowError: `known` does not belong to this turn.
+
+        """
         if self.done:
             raise ValueError(f"the investigation of {self.case.case_id} has ended; start another")
+        self._outcome = known
         parsed = parse_turn(turn.text)
         if turn.finish_reason == "length":
             parsed = Parsed(parsed.thought, problem=messages.CUT_OFF, reports=self._stage == "report")
         step = self._take_report(turn, parsed) if self._stage == "report" else await self._investigate(turn, parsed)
+        if known is not None and step.observation is None:
+            tool = known.observation.tool
+            raise EviflowError(f"what is kept of {tool} belongs to another turn of {self.case.case_id}")
         self._steps.append(step)
         return step
 
@@ -121,11 +142,20 @@ class Investigation:
             self._enter_report()
             return self._step(StepKind.FINISH, turn, parsed, feedback=report_request())
         self._actions += 1
-        with asked_by(f"{self.case.case_id} s{self._seed} o{self._actions}"):
-            observation = await self._toolbox.execute(checked, f"o{self._actions}")
+        observation = await self._observe(checked)
         return self._step(
             StepKind.ACTION, turn, parsed, observation=observation, control=self._control_after(observation)
         )
+
+    async def _observe(self, call: Accepted) -> Observation:
+        """Execute the call, unless it is known what it had found."""
+        if self._outcome is not None:
+            return self._toolbox.recall(call, self._outcome)
+        with asked_by(f"{self.case.case_id} s{self._seed} o{self._actions}"):
+            observation = await self._toolbox.execute(call, f"o{self._actions}")
+        assert self._toolbox.learned is not None, "a call has been executed"
+        self._outcome = Outcome(observation=observation, learned=self._toolbox.learned)
+        return observation
 
     def _control_after(self, observation: Observation) -> str:
         """What the policy is told of its budget; empty when it is not."""

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 from pydantic import Field, ValidationError
 
+from components.errors import EviflowError
 from components.records.case import Case
 from components.records.conversation import ToolSchema
 from components.records.episode import FailureClass, Observation, ToolCall
 from components.records.image_bank import ImageBank
 from components.tools import messages
 from components.tools.base import Arguments, CaseState, Tool, ToolFailure, ToolResult, ToolSet, schema_of
+from components.tools.memory import Before, Learned, Outcome, learn
 from components.tools.metering import tallied
 
 FINISH = "finish_investigation"
@@ -75,6 +77,8 @@ class Toolbox:
         self._tools = {tool.name: tool for tool in tools}
         self._bank = bank
         self._call_s, self._episode_s = call_s, episode_s
+        self.learned: Learned | None = None
+        """What the last call has added to `state`; None before the first."""
 
     @property
     def out_of_time(self) -> bool:
@@ -119,9 +123,25 @@ class Toolbox:
         """Run an accepted call; a tool's failure is an observation too."""
         tool = accepted.tool
         assert tool is not None, "finish is not executed"
+        before = Before(self.state, tool.name)
         with tallied(tool.name) as tally:
             observation = await self._observe(tool, accepted.arguments, observation_id)
+        self.learned = before.learned(self.state)
         return observation.model_copy(update={"usage": tally.usage})
+
+    def recall(self, accepted: Accepted, outcome: Outcome) -> Observation:
+        """Take what an accepted call had found before a kill; the tools stand as if they had been executed.
+
+        Raises:
+            EviflowError: it was another tool that had found it, or a picture of it is lost.
+
+        """
+        seen, tool = outcome.observation, accepted.tool
+        if tool is None or tool.name != seen.tool or not all(digest in self._bank for digest in seen.images):
+            raise EviflowError(f"what is kept of {seen.tool} ({seen.observation_id}) is not what was called for it")
+        learn(self.state, tool.name, outcome.learned)
+        self.learned = outcome.learned
+        return seen
 
     async def _observe(self, tool: Tool, arguments: Arguments, observation_id: str) -> Observation:
         self.state.used[tool.name] += 1
