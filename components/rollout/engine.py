@@ -10,21 +10,22 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from components.agent.loop import Investigation
 from components.config.schema import AgentParams
 from components.progress import Progress
 from components.records.case import Case
 from components.records.conversation import Policy
-from components.records.episode import Episode, StepKind, Termination, Turn
+from components.records.episode import Episode, Termination
 from components.records.image_bank import ImageBank
 from components.rollout.asking import Asker, Blame, asking
 from components.rollout.budget import Budget, unlimited
 from components.rollout.drain import Drain, drained_by_sigterm
+from components.rollout.slot import Job, Slot
 from components.rollout.store import Finished, Layout, RolloutStore
 from components.rollout.writer import Writer
-from components.tools.metering import Account, charged_to
+from components.tools.clients.errors import Quarantined, ServiceError
 from components.tools.toolbox import Toolbox
 
 
@@ -34,19 +35,6 @@ class Toolboxes(Protocol):
     def toolbox(self, case: Case, image: bytes) -> Toolbox:
         """Fresh tools for `case`, whose encoded picture is `image`."""
         ...
-
-
-class Job(NamedTuple):
-    """One episode to run."""
-
-    case: Case
-    seed: int
-    direct: bool = False
-    """Report at once, without an investigation."""
-
-    def episode_id(self, policy: str) -> str:
-        """The id of the episode that will come of it."""
-        return f"{self.case.case_id}--{policy}--s{self.seed}"
 
 
 async def run_episodes(
@@ -62,6 +50,7 @@ async def run_episodes(
     budget: Budget | None = None,
     layout: Layout | None = None,
     drain: Drain | None = None,
+    journal: bool = False,
 ) -> Finished:
     """Run every job that `folder` does not already hold, and return all episodes in the order of `jobs`.
 
@@ -79,6 +68,8 @@ async def run_episodes(
         budget: what may be spent, and who keeps account of it; None for no limit and no account.
         layout: what a rollout that begins here is begun with.
         drain: by which the rollout may be asked to end, besides by SIGTERM.
+        journal: keep every turn and every result as it comes, so that what a kill breaks off is taken up in the middle
+            and nothing is paid twice; for policies and services that cost less than the notes it is left out.
 
     Raises:
         BudgetReached: the budget is spent, and episodes are left; those that had begun are finished.
@@ -92,36 +83,9 @@ async def run_episodes(
         raise ValueError("two jobs are the same episode; give them different seeds")
     store = RolloutStore(folder, layout)
     with store.written(sorted({store.shard_of(episode_id) for episode_id in ids})):
-        rollout = _Rollout(policy, services, agent, bank, store, budget or unlimited(), drain or Drain())
+        rollout = _Rollout(policy, services, agent, bank, store, budget or unlimited(), drain or Drain(), journal)
         await rollout.run(jobs, concurrency, title)
     return Finished(store, ids)
-
-
-class _Slot:
-    """One live investigation."""
-
-    def __init__(self, job: Job, investigation: Investigation, account: Account) -> None:
-        self.job = job
-        self.investigation = investigation
-        self.error: Exception | None = None
-        self._account = account
-
-    @property
-    def ended(self) -> bool:
-        return self.error is not None or self.investigation.done
-
-    async def advance(self, turn: Turn | Exception) -> bool:
-        """Take a turn; returns whether an action was executed."""
-        if isinstance(turn, Exception):
-            self.error = turn
-            return False
-        try:
-            with charged_to(self._account):
-                step = await self.investigation.advance(turn)
-        except Exception as error:  # attributed to this investigation; the others go on
-            self.error = error
-            return False
-        return step.kind is StepKind.ACTION
 
 
 class _Rollout:
@@ -134,6 +98,7 @@ class _Rollout:
         store: RolloutStore,
         budget: Budget,
         drain: Drain,
+        journal: bool,
     ) -> None:
         self._policy = policy
         self._services = services
@@ -143,8 +108,9 @@ class _Rollout:
         self._budget = budget
         self._drain = drain
         self._writer = Writer(store)
-        self._failures = store.failed_attempts()
-        self._live: dict[str, _Slot] = {}
+        self._failures, self._restarts = store.failed_attempts(), store.restarts()
+        self._journal = journal
+        self._live: dict[str, Slot] = {}
         self._blame = Blame(policy.name, lambda: len(self._live))
         self._ended = asyncio.Event()
         self._actions = self._reports = self._finished = 0
@@ -178,12 +144,12 @@ class _Rollout:
             self._writer.flush()
 
     async def _lane(self, asker: Asker, queue: deque[Job], tell: Callable[[], None]) -> None:
-        slots: list[_Slot] = []
+        slots: list[Slot] = []
         while await self._fill(slots, queue, asker.width):
             await self._turn(asker, slots, queue)
             tell()
 
-    async def _fill(self, slots: list[_Slot], queue: deque[Job], width: int) -> bool:
+    async def _fill(self, slots: list[Slot], queue: deque[Job], width: int) -> bool:
         """Begin investigations until the lane is full; returns whether it has any."""
         while queue and len(slots) < width and not self._drain.asked:
             if self._has_room():
@@ -197,7 +163,7 @@ class _Rollout:
     def _has_room(self) -> bool:
         return self._budget.has_room(list(self._live), known=bool(self._store))
 
-    async def _open(self, job: Job, slots: list[_Slot], queue: deque[Job]) -> None:
+    async def _open(self, job: Job, slots: list[Slot], queue: deque[Job]) -> None:
         name = self._id(job)
         try:
             image = self._bank.read(job.case.image_sha256)
@@ -205,17 +171,22 @@ class _Rollout:
             investigation = Investigation(
                 job.case, toolbox, self._agent, policy=self._policy.name, seed=job.seed, direct=job.direct
             )
+            notes = self._store.journal(name, self._restarts[name]) if self._journal else None
+            slot = Slot(job, investigation, self._budget.spending.account(name), notes)
+            await slot.take_up()
         except Exception as error:  # attributed to this investigation; the others go on
             await self._keep(self._fail(job, None, error, queue))
             return
-        slot = _Slot(job, investigation, self._budget.spending.account(name))
         self._live[name] = slot
-        slots.append(slot)
+        if slot.ended:
+            await self._leave([slot], queue)
+        else:
+            slots.append(slot)
 
-    async def _turn(self, asker: Asker, slots: list[_Slot], queue: deque[Job]) -> None:
+    async def _turn(self, asker: Asker, slots: list[Slot], queue: deque[Job]) -> None:
         """One turn of every investigation of a lane."""
         begun = asyncio.get_running_loop().time()
-        turns = await asker.ask([slot.investigation.conversation() for slot in slots])
+        turns = await asker.ask([slot.conversation() for slot in slots])
         for slot, turn in zip(slots, turns, strict=True):
             self._budget.spending.charge_turn(self._id(slot.job), self._policy.name, turn)
         await self._blame.settle(begun, turns)
@@ -224,7 +195,7 @@ class _Rollout:
         await self._leave([slot for slot in slots if slot.ended], queue)
         slots[:] = [slot for slot in slots if not slot.ended]
 
-    async def _leave(self, slots: Sequence[_Slot], queue: deque[Job]) -> None:
+    async def _leave(self, slots: Sequence[Slot], queue: deque[Job]) -> None:
         """Keep what has ended; only then its places are free."""
         if not slots:
             return
@@ -237,6 +208,8 @@ class _Rollout:
         await self._keep(finished)
         for slot in slots:
             del self._live[self._id(slot.job)]
+            if self._id(slot.job) in self._store:
+                slot.forget()
         self._ended.set()
         self._ended = asyncio.Event()
         self._blame.look()
@@ -250,8 +223,11 @@ class _Rollout:
         self, job: Job, investigation: Investigation | None, error: Exception, queue: deque[Job]
     ) -> list[Episode]:
         """Count a failed attempt; run the episode again, or give it as it stands when its attempts are used up."""
-        self._store.fail(self._id(job), error)
+        # A reply that may not be used makes the whole investigation suspect; one that never came does not.
+        anew = isinstance(error, Quarantined) or not isinstance(error, ServiceError)
+        self._store.fail(self._id(job), error, anew=anew)
         self._failures[self._id(job)] += 1
+        self._restarts[self._id(job)] += anew
         if self._failures[self._id(job)] < self._store.layout.attempts:
             queue.append(job)
             return []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from components.config.paths import Paths
 from components.config.schema import Params
-from components.records.conversation import Policy
+from components.records.conversation import AsyncPolicy, Policy
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
 from components.rollout.budget import Budget
@@ -45,6 +45,7 @@ def roll_out(
                 budget=budget,
                 layout=Layout(shards=rollout.shards, attempts=rollout.attempts),
                 drain=Drain(rollout.drain_s),
+                journal=isinstance(policy, AsyncPolicy) or params.tools.transport in ("live", "record"),
             )
 
     return asyncio.run(run())

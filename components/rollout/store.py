@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 from components.errors import PreflightError
 from components.records.base import Record
 from components.records.episode import Episode
+from components.rollout.journal import EpisodeJournal, Journal
 from components.storage.atomic import write_json
 from components.storage.ledger import Ledger, Span
 
@@ -80,9 +81,14 @@ class EpisodeStore:
         self._unknown = {}
         places.update(made)
 
-    def fail(self, episode_id: str, error: BaseException) -> None:
-        """Keep a failed attempt with what was wrong."""
-        self._failures.append({"episode_id": episode_id, "error": f"{type(error).__name__}: {error}"})
+    def restarts(self) -> Counter[str]:
+        """How often each episode's next attempt had to begin from the beginning."""
+        return Counter(record["episode_id"] for record in self._failures.read() if record.get("anew", True))
+
+    def fail(self, episode_id: str, error: BaseException, *, anew: bool = True) -> None:
+        """Keep a failed attempt with what was wrong, and whether the next one begins from the beginning."""
+        told = f"{type(error).__name__}: {error}"
+        self._failures.append({"episode_id": episode_id, "error": told, "anew": anew})
 
     @cached_property
     def _places(self) -> dict[str, Span]:
@@ -146,6 +152,14 @@ class RolloutStore:
         """How often each episode has failed, in this run or an earlier one."""
         return sum((shard.failed_attempts() for shard in self.shards), Counter())
 
+    def restarts(self) -> Counter[str]:
+        """How often each episode's next attempt had to begin from the beginning."""
+        return sum((shard.restarts() for shard in self.shards), Counter())
+
+    def journal(self, episode_id: str, restarts: int) -> EpisodeJournal:
+        """The notes of an unfinished episode since it last began from the beginning."""
+        return Journal(self.shard_folder(self.shard_of(episode_id))).of(episode_id, restarts)
+
     def finish(self, episodes: Sequence[Episode]) -> None:
         """Keep finished episodes; they are never run again."""
         dealt: dict[int, list[Episode]] = {}
@@ -154,9 +168,9 @@ class RolloutStore:
         for number, own in dealt.items():
             self.shards[number].finish(own)
 
-    def fail(self, episode_id: str, error: BaseException) -> None:
-        """Keep a failed attempt with what was wrong."""
-        self._shard(episode_id).fail(episode_id, error)
+    def fail(self, episode_id: str, error: BaseException, *, anew: bool = True) -> None:
+        """Keep a failed attempt with what was wrong, and whether the next one begins from the beginning."""
+        self._shard(episode_id).fail(episode_id, error, anew=anew)
 
     @contextmanager
     def written(self, numbers: Sequence[int] | None = None) -> Iterator[None]:

@@ -318,6 +318,73 @@ def test_a_rollout_that_is_asked_to_end_brings_to_an_end_what_has_begun(tmp_path
     assert len(run(tmp_path, jobs, Walker())) == 9
 
 
+class Counting(Served):
+    """Counts every turn that it gives; hangs where it is told to."""
+
+    def __init__(self, hangs_after: int | None = None) -> None:
+        super().__init__({})
+        self.given: Counter[tuple[int, int]] = Counter()
+        self.hangs_after = hangs_after
+
+    async def answer(self, conversation: Conversation) -> Turn:
+        taken = sum(message.role == "assistant" for message in conversation.messages)
+        if taken == self.hangs_after:
+            await asyncio.sleep(60)
+        self.given[conversation.seed, taken] += 1
+        return await super().answer(conversation)
+
+
+@pytest.mark.parametrize("hangs_after", [1, 2, 3])
+def test_what_was_broken_off_is_taken_up_where_it_was_and_no_turn_is_asked_for_twice(
+    tmp_path: Path, hangs_after: int
+) -> None:
+    def rollout(policy: Counting, patience_s: float) -> list[Episode]:
+        async def go() -> list[Episode]:
+            drain = Drain(patience_s)
+            if policy.hangs_after is not None:
+                asyncio.get_running_loop().call_later(0.3, drain.ask)
+            tools = Tools(bank, tmp_path / "journal.txt")
+            asked = {"bank": bank, "folder": tmp_path / "work", "concurrency": 3, "drain": drain, "journal": True}
+            return list(await run_episodes(jobs, policy, tools, AgentParams(), **asked))  # type: ignore[arg-type]
+
+        return asyncio.run(go())
+
+    jobs, bank = jobs_for(tmp_path, 1, (0, 1, 2, 3, 4)), ImageBank(tmp_path)
+    broken, whole = Counting(hangs_after), Counting()
+    with pytest.raises(Drained, match="0 of 5"):
+        rollout(broken, 0.05)
+    episodes = rollout(whole, 60)
+    assert broken.given + whole.given == Counter({(seed, turn): 1 for seed in range(5) for turn in range(4)})
+    assert len((tmp_path / "journal.txt").read_text().split()) == 2 * 5, "nor is a tool run twice"
+    assert not list(tmp_path.glob("work/shard-*/journal/*")), "notes of what is finished are dropped"
+    fresh = run(tmp_path / "fresh", jobs_for(tmp_path / "fresh", 1, (0, 1, 2, 3, 4)), Walker())
+    assert without_times(episodes) == without_times(fresh)
+
+
+def test_a_reply_that_never_came_is_asked_for_again_and_one_that_may_not_be_used_ends_the_attempt(
+    tmp_path: Path,
+) -> None:
+    class Faulty(Counting):
+        def __init__(self, error: Exception) -> None:
+            super().__init__()
+            self.error: Exception | None = error
+
+        async def answer(self, conversation: Conversation) -> Turn:
+            if conversation.stage == "report" and conversation.seed == 0 and self.error:
+                error, self.error = self.error, None
+                raise error
+            return await super().answer(conversation)
+
+    for error, times in ((ServiceError("model", "reset"), 1), (Quarantined("model", "cut off", b""), 2)):
+        folder = tmp_path / type(error).__name__
+        policy, bank = Faulty(error), ImageBank(folder)
+        asked = {"bank": bank, "folder": folder / "work", "concurrency": 2, "journal": True}
+        rollout = run_episodes(jobs_for(folder, 1, (0, 1)), policy, Tools(bank), AgentParams(), **asked)  # type: ignore[arg-type]
+        assert {episode.termination for episode in asyncio.run(rollout)} == {Termination.FINISHED}
+        assert policy.given[0, 0] == policy.given[0, 2] == times
+        assert policy.given[1, 0] == 1
+
+
 def test_a_policy_that_loses_a_turn_stops_the_rollout(tmp_path: Path) -> None:
     class Forgetful(Walker):
         def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
