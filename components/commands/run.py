@@ -6,6 +6,7 @@ import sys
 import typer
 
 from components.commands.session import Session
+from components.config.flow_environment import flow_environment
 from components.config.paths import Paths
 from components.config.settings import Settings
 
@@ -41,25 +42,3 @@ def _become_flow(session: Session, paths: Paths, settings: Settings) -> None:
     os.chdir(paths.root)
     arguments = [sys.executable, "-m", "flows", str(paths.root), *(["--debug"] if session.debug else [])]
     os.execve(sys.executable, arguments, os.environ | flow_environment(paths, settings, session.debug))
-
-
-def flow_environment(paths: Paths, settings: Settings, debug: bool = False) -> dict[str, str]:
-    """Variables of a run's process: quiet, without telemetry, its own Prefect database unless a server is named.
-
-    Prefect would print an error and its traceback once for each task and flow around it.
-    """
-    chosen = {
-        "DO_NOT_TRACK": "1",
-        "DVC_NO_ANALYTICS": "1",
-        "MLFLOW_DISABLE_TELEMETRY": "true",
-        "PREFECT_LOGGING_LEVEL": "WARNING" if debug else "CRITICAL",
-        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
-    }
-    if settings.prefect_api_url is None:
-        chosen |= {
-            "PREFECT_HOME": str(paths.work / "prefect"),
-            "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "true",
-            "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "300",
-        }
-    return {name: value for name, value in chosen.items() if name not in os.environ}

@@ -1,16 +1,19 @@
-"""How a rollout is asked to end: SIGTERM lets what has begun come to its end, and nothing more begin."""
+"""How a rollout is asked to end: what has begun comes to its end, and nothing more begins."""
 
 import asyncio
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
 
 from components.errors import Drained
 
 PATIENCE_S = 300.0
 """Seconds that investigations in flight are given, where nobody says."""
+LOOK_S = 1.0
+"""Between looks for the file that asks."""
 
 
 class Drain:
@@ -18,11 +21,13 @@ class Drain:
 
     Args:
         patience_s: seconds that investigations in flight are given.
+        flag: a file that asks by being there, for workers that no signal reaches.
 
     """
 
-    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, patience_s: float = PATIENCE_S, flag: Path | None = None) -> None:
         self.patience_s = patience_s
+        self.flag = flag
         self.asked = False
         self._working: Sequence[asyncio.Task[None]] = ()
 
@@ -38,10 +43,6 @@ class Drain:
         print(f"eviflow: ending; investigations in flight have {self.patience_s:g} s to finish", file=sys.stderr)
         asyncio.get_running_loop().call_later(self.patience_s, self._give_up)
 
-    def _give_up(self) -> None:
-        for task in self._working:
-            task.cancel()
-
     def error(self, finished: int, total: int) -> Drained:
         """What to tell whoever has asked."""
         return Drained(
@@ -49,26 +50,46 @@ class Drain:
             "on"
         )
 
+    def _give_up(self) -> None:
+        for task in self._working:
+            task.cancel()
 
-@contextmanager
-def drained_by_sigterm(drain: Drain) -> Iterator[None]:
-    """Let SIGTERM ask for the end while the block runs; a second one ends the process as it would have before.
 
-    Call it in the event loop. Outside the main thread nothing changes, since signals come to the main thread alone.
+@asynccontextmanager
+async def drainable(drain: Drain) -> AsyncIterator[None]:
+    """Let SIGTERM or the file ask for the end while the block runs.
+
+    A second SIGTERM ends the process as it would have before. Outside the main thread there is only the file, since
+    signals come to the main thread alone.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM)
-
-    def asked() -> None:
-        loop.remove_signal_handler(signal.SIGTERM)
-        signal.signal(signal.SIGTERM, before)
-        drain.ask()
-
-    loop.add_signal_handler(signal.SIGTERM, asked)
+    watch = asyncio.create_task(_watch(drain)) if drain.flag else None
+    undo = _listen(drain) if threading.current_thread() is threading.main_thread() else None
     try:
         yield
     finally:
+        if watch:
+            watch.cancel()
+        if undo:
+            undo()
+
+
+def _listen(drain: Drain) -> Callable[[], None]:
+    loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM)
+
+    def undo() -> None:
         loop.remove_signal_handler(signal.SIGTERM)
         signal.signal(signal.SIGTERM, before)
+
+    def asked() -> None:
+        undo()
+        drain.ask()
+
+    loop.add_signal_handler(signal.SIGTERM, asked)
+    return undo
+
+
+async def _watch(drain: Drain) -> None:
+    assert drain.flag is not None
+    while not drain.flag.exists():
+        await asyncio.sleep(LOOK_S)
+    drain.ask()

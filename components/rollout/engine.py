@@ -21,7 +21,7 @@ from components.records.episode import Episode, Termination
 from components.records.image_bank import ImageBank
 from components.rollout.asking import Asker, Blame, asking
 from components.rollout.budget import Budget, unlimited
-from components.rollout.drain import Drain, drained_by_sigterm
+from components.rollout.drain import Drain, drainable
 from components.rollout.slot import Job, Slot
 from components.rollout.store import Finished, Layout, RolloutStore
 from components.rollout.writer import Writer
@@ -118,10 +118,10 @@ class _Rollout:
     async def run(self, jobs: Sequence[Job], concurrency: int, title: str) -> None:
         left = [job for job in jobs if self._id(job) not in self._store]
         before = len(jobs) - len(left)
-        with Progress(title, len(jobs), "episodes") as progress, drained_by_sigterm(self._drain):
+        with Progress(title, len(jobs), "episodes") as progress:
             if before:
                 progress.resume(before)
-            async with asking(self._policy, concurrency) as asker:
+            async with drainable(self._drain), asking(self._policy, concurrency) as asker:
                 await self._run_lanes(
                     asker, left, lambda: progress.reach(before + self._finished, self._note(progress))
                 )

@@ -11,7 +11,8 @@ from components.records.episode import Episode
 from components.records.image_bank import ImageBank
 from components.rollout.budget import Budget
 from components.rollout.drain import Drain
-from components.rollout.engine import Job, run_episodes
+from components.rollout.engine import run_episodes
+from components.rollout.slot import Job
 from components.rollout.store import Finished, Layout
 from components.tools.services import open_services
 
@@ -27,6 +28,7 @@ def roll_out(
     concurrency: int,
     title: str,
     budget: Budget | None = None,
+    drain: Drain | None = None,
 ) -> Finished:
     """Run `jobs` with the tools that `params` describe; other arguments and errors as in `run_episodes`."""
     rollout = params.rollout
@@ -44,7 +46,7 @@ def roll_out(
                 title=title,
                 budget=budget,
                 layout=Layout(shards=rollout.shards, attempts=rollout.attempts),
-                drain=Drain(rollout.drain_s),
+                drain=drain or Drain(rollout.drain_s),
                 journal=isinstance(policy, AsyncPolicy) or params.tools.transport in ("live", "record"),
             )
 

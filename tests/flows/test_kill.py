@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from components.commands.run import flow_environment
+from components.config.flow_environment import flow_environment
 from components.config.paths import Paths
 from components.config.settings import Settings
 from components.tracking.store import Store

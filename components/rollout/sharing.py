@@ -1,0 +1,156 @@
+"""A rollout that several processes share: a file says what is to be done, and each process takes shard after shard.
+
+Whoever starts the rollout writes the request into its folder; workers read it, wherever they run, as long as they see
+the same disk. Nothing else passes between them: what is finished stands in the shards, and a worker that dies leaves
+its shard to the next one, which goes on where it stopped.
+"""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from components.config.paths import Paths
+from components.config.schema import BudgetLimit, Params
+from components.errors import BudgetReached, Drained
+from components.policies.scripted import ScriptedTeacher
+from components.records.base import Record
+from components.records.case import Case
+from components.records.conversation import Policy
+from components.records.image_bank import ImageBank
+from components.records.usage import Spent
+from components.rollout.budget import Budget
+from components.rollout.drain import Drain
+from components.rollout.run import roll_out
+from components.rollout.slot import Job
+from components.rollout.spending import LEDGER, Spending
+from components.rollout.store import RolloutStore
+from components.storage.atomic import write_json
+
+REQUEST, DRAIN = "request.json", "drain"
+"""Files of a shared rollout's folder: what is to be done, and, while it lies there, that it is to end."""
+
+
+class PolicySpec(Record):
+    """How a worker makes the policy."""
+
+    source: str
+    """`scripted`, `openai:URL#MODEL`, or a folder of the checkout that holds a model."""
+    name: str
+    """What episodes call it."""
+    max_new_tokens: int = 0
+    """Longest turn of a model in a folder."""
+
+    def make(self, params: Params, paths: Paths, bank: ImageBank) -> Policy:
+        """The policy."""
+        if self.source == ScriptedTeacher.name:
+            return ScriptedTeacher()
+        if self.source.startswith("openai:"):
+            from components.rollout.investigate import find_policy
+
+            return find_policy(self.source, params, paths, bank)
+        from components.policies.local import LocalPolicy
+
+        return LocalPolicy(
+            paths.root / self.source,
+            bank,
+            name=self.name,
+            max_new_tokens=self.max_new_tokens,
+            max_length=params.policy.max_length,
+        )
+
+
+class SharedJob(Record):
+    """A `Job` as it is written down."""
+
+    case: Case
+    seed: int
+    direct: bool = False
+
+    def as_job(self) -> Job:
+        """The job itself."""
+        return Job(self.case, self.seed, self.direct)
+
+
+class RolloutRequest(Record):
+    """Everything that a worker has to know."""
+
+    root: str
+    """The checkout."""
+    params: Params
+    policy: PolicySpec
+    jobs: tuple[SharedJob, ...]
+    banks: tuple[str, ...]
+    """Folders of pictures, besides the rollout's own."""
+    concurrency: int
+    """Investigations in flight at once in one worker."""
+    title: str
+    stage: str
+    """As the budget names it."""
+    limit: BudgetLimit
+    before: Spent
+    """By other rollouts under the same budget."""
+
+    @property
+    def shards(self) -> int:
+        """How many parts the work has."""
+        return self.params.rollout.shards
+
+
+class ShardResult(Record):
+    """How a worker has left a shard."""
+
+    shard: int
+    worker: str
+    """Its host and process."""
+    ended: Literal["done", "budget", "drained"]
+    episodes: int
+    """Of the shard that are finished."""
+
+
+def write_request(folder: Path, request: RolloutRequest) -> Path:
+    """Put the request where workers find it."""
+    return write_json(folder / REQUEST, request)
+
+
+def read_request(folder: Path) -> RolloutRequest:
+    """The request of a shared rollout."""
+    return RolloutRequest.model_validate_json((folder / REQUEST).read_bytes())
+
+
+def run_shard(folder: Path, shard: int) -> ShardResult:
+    """Run what is left of one shard, with services and a policy of its own.
+
+    Raises:
+        PreflightError: another process writes the shard.
+        EviflowError: the policy fails on every conversation.
+
+    """
+    request = read_request(folder)
+    params, paths, store = request.params, Paths(Path(request.root)), RolloutStore(folder)
+    jobs = [job.as_job() for job in request.jobs]
+    own = [job for job in jobs if store.shard_of(job.episode_id(request.policy.name)) == shard]
+    bank = ImageBank(folder, also=[Path(other) for other in request.banks])
+    others = [store.shard_folder(number) / LEDGER for number in range(store.layout.shards) if number != shard]
+    spending = Spending(
+        params.prices, store.shard_folder(shard) / LEDGER, request.before, beside=[folder / LEDGER, *others]
+    )
+    ended: Literal["done", "budget", "drained"] = "done"
+    try:
+        roll_out(
+            params,
+            paths,
+            own,
+            request.policy.make(params, paths, bank),
+            bank=bank,
+            folder=folder,
+            concurrency=request.concurrency,
+            title=f"{request.title}, shard {shard}",
+            budget=Budget(request.stage, request.limit, spending),
+            drain=Drain(params.rollout.drain_s, folder / DRAIN),
+        )
+    except BudgetReached:
+        ended = "budget"
+    except Drained:
+        ended = "drained"
+    finished = RolloutStore(folder).shards[shard]
+    return ShardResult(shard=shard, worker=f"{os.uname().nodename}:{os.getpid()}", ended=ended, episodes=len(finished))
