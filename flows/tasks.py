@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from prefect import task
-from prefect.artifacts import create_link_artifact, create_markdown_artifact
+from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.context import FlowRunContext
 
@@ -20,12 +20,14 @@ from components.config.paths import Paths
 from components.config.schema import Params
 from components.config.settings import load_settings
 from components.errors import stage_failure
+from components.evaluation.review import read_funnel
 from components.release.card import write_card
 from components.release.stage import read_report
 from components.storage.dvc import environment, outs, repro
 from components.storage.process import GRACE_S, run_group
-from components.tracking.costs import log_costs, teacher_costs
+from components.tracking.costs import log_costs, reroll_costs, teacher_costs
 from components.tracking.datasets import log_datasets
+from components.tracking.funnels import log_funnel
 from components.tracking.reports import report_metrics
 from components.tracking.runs import closing, find_child, log_metrics, open_run, set_tags
 from components.tracking.store import Store, open_store
@@ -34,6 +36,8 @@ from flows.console import say
 from flows.contract import StageOutcome, StageRequest
 from flows.progress import shown_progress
 
+COSTS = {"episodes": teacher_costs, "reroll": reroll_costs}
+"""The data stages that cost something, by what tells how much."""
 PREFECT_UI = "http://127.0.0.1:4200"
 """Where `make ui` serves the checkout's own Prefect database."""
 
@@ -54,8 +58,8 @@ def build_data(stage: str, request: StageRequest) -> StageOutcome:
         log_datasets(store, run_id, made, "made", {})
         metrics = report_metrics(paths, stage, made)
         log_metrics(store, run_id, metrics)
-        if stage == "episodes":
-            metrics |= log_costs(store, run_id, teacher_costs(paths, params.prices), stage)
+        if stage in COSTS:
+            metrics |= log_costs(store, run_id, COSTS[stage](paths, params.prices), stage)
         set_tags(store, run_id, identity_tags(params, paths))
     outcome = _outcome(stage, run_id, started, outs(paths.root, stage) != before, metrics)
     say(f"{stage}: done in {outcome.seconds:.1f} s{'' if outcome.worked else ', data unchanged'}")
@@ -100,6 +104,16 @@ def publish_card(request: StageRequest, run_id: str) -> str:
     create_link_artifact(link, link_text="Data card", key="data-card", description=text)
     create_markdown_artifact(read_report(paths).funnel.markdown(), key="release-funnel", description="Plan to release")
     return str(path)
+
+
+@task(name="publish-funnel", task_run_name="admission-funnel", cache_policy=NO_CACHE)
+def publish_funnel(stage: str, request: StageRequest, run_id: str) -> None:
+    """Show how many teacher episodes each gate has rejected, as a table in Prefect and of the stage's MLflow run."""
+    paths = Paths(Path(request.root).resolve())
+    store = open_store(paths, load_params(paths.params).tracking.experiment, load_settings())
+    funnel = read_funnel(paths.metrics / f"{stage}.json")
+    log_funnel(store, run_id, funnel)
+    create_table_artifact(funnel.table(), key=f"{stage}-funnel", description="Collected to admitted teacher episodes")
 
 
 def link_prefect(store: Store, run_id: str) -> None:

@@ -12,7 +12,9 @@ EXAMPLE = "Example:\n\n    eviflow stage world"
 
 def stage(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="world, benchmark, panel, episodes, review, policy, sft or evaluate.")],
+    name: Annotated[
+        str, typer.Argument(help="world, benchmark, panel, episodes, review, reroll, policy, sft or evaluate.")
+    ],
     run_id: Annotated[
         str | None, typer.Option("--run-id", help="MLflow run to log to, for sft and evaluate; made when not given.")
     ] = None,

@@ -75,8 +75,13 @@ class Paths:
 
     @property
     def reviewed(self) -> Path:
-        """Stage `review`: `episodes.parquet`, admitted ones only."""
+        """Stage `review`: `episodes.parquet`, admitted ones only, and `decisions.jsonl` on all of them."""
         return self.root / "data/reviewed"
+
+    @property
+    def rerolled(self) -> Path:
+        """Stage `reroll`: a folder for each later phase, `episodes.parquet` of what was admitted, and the rest."""
+        return self.root / "data/rerolled"
 
     @property
     def base_policy(self) -> Path:

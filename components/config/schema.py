@@ -123,7 +123,7 @@ class BudgetParams(Section):
 
     @property
     def episodes(self) -> BudgetLimit:
-        """Of stage `episodes`."""
+        """Of stages `episodes` and `reroll` together."""
         return BudgetLimit(usd=self.episodes_usd, calls=self.episodes_calls)
 
     @property
@@ -137,6 +137,13 @@ class ReviewParams(Section):
 
     per_case: Count = 2
     """Admitted episodes kept for each case, shortest first."""
+
+
+class RerollParams(Section):
+    """Stage `reroll`: cases without an admitted episode are investigated again."""
+
+    attempts: Annotated[int, Field(ge=0, le=20)] = 1
+    """Further phases at most; none for 0."""
 
 
 class PolicyParams(Section):
@@ -250,6 +257,7 @@ class Params(Section):
     rollout: RolloutParams = RolloutParams()
     episodes: EpisodeParams = EpisodeParams()
     review: ReviewParams = ReviewParams()
+    reroll: RerollParams = RerollParams()
     policy: PolicyParams = PolicyParams()
     drills: DrillParams = DrillParams()
     sft: SftParams = SftParams()

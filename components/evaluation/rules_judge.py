@@ -22,7 +22,8 @@ _REJECTED = frozenset(
         Reason.FALSE_DIFFERENCE,
     }
 )
-_Finding = tuple[Reason, str]
+RuleFinding = tuple[Reason, str]
+"""The rule that is not met, and a sentence about it."""
 
 
 def judge(episode: Episode | None, gold: Gold) -> Judgment:
@@ -54,13 +55,13 @@ def _judgment(gold: Gold, episode: Episode | None, bucket: Quality, reason: Reas
     )
 
 
-def _verdict(report: Report, gold: Gold) -> _Finding | None:
+def _verdict(report: Report, gold: Gold) -> RuleFinding | None:
     if report.verdict is gold.factual_status:
         return None
     return Reason.WRONG_VERDICT, f"The verdict is {report.verdict.value}; the record says {gold.factual_status.value}."
 
 
-def _citations(episode: Episode, report: Report) -> _Finding | None:
+def _citations(episode: Episode, report: Report) -> RuleFinding | None:
     if not report.cited:
         return Reason.NOTHING_CITED, "The report cites no observation."
     by_id = {item.observation_id: item for item in episode.observations}
@@ -74,22 +75,23 @@ def _citations(episode: Episode, report: Report) -> _Finding | None:
     return None
 
 
-def _grounds(episode: Episode, report: Report, gold: Gold) -> _Finding | None:
+def _grounds(episode: Episode, report: Report, gold: Gold) -> RuleFinding | None:
     claims = parse_explanation(report.explanation)
     successful = [item for item in episode.observations if item.succeeded]
     cited = [item for item in successful if item.observation_id in report.cited]
     checks = {check.attribute: check for check in gold.checks}
     return (
-        _contradiction(claims)
+        contradiction(claims)
         or _uncheckable(gold)
-        or _false_difference(claims, checks)
-        or _left_out(claims, gold)
-        or _misstated(claims, checks)
+        or false_difference(claims, checks)
+        or left_out(claims, gold)
+        or misstated(claims, checks)
         or _unfounded(gold, cited, successful)
     )
 
 
-def _contradiction(claims: Sequence[Claim]) -> _Finding | None:
+def contradiction(claims: Sequence[Claim]) -> RuleFinding | None:
+    """The first claim that contradicts itself or another one."""
     for claim in claims:
         if not claim.consistent:
             return Reason.CONTRADICTORY, f"The {claim.attribute.value} clause contradicts its own values."
@@ -98,14 +100,15 @@ def _contradiction(claims: Sequence[Claim]) -> _Finding | None:
     return None
 
 
-def _uncheckable(gold: Gold) -> _Finding | None:
+def _uncheckable(gold: Gold) -> RuleFinding | None:
     """Grounds that nothing can confirm are usable at most; without this they would meet every rule that follows."""
     if gold.checks:
         return None
     return Reason.NO_CHECKS, "The record names nothing to check the grounds by, so only the verdict is scored."
 
 
-def _false_difference(claims: Sequence[Claim], checks: dict[Attribute, Check]) -> _Finding | None:
+def false_difference(claims: Sequence[Claim], checks: dict[Attribute, Check]) -> RuleFinding | None:
+    """The first attribute that is said to differ and does not."""
     for claim in claims:
         if claim.differs and claim.attribute in checks and checks[claim.attribute].holds:
             return (
@@ -115,13 +118,14 @@ def _false_difference(claims: Sequence[Claim], checks: dict[Attribute, Check]) -
     return None
 
 
-def _decisive(gold: Gold) -> list[Check]:
+def decisive_checks(gold: Gold) -> list[Check]:
     """The checks that a report must make: all to support a picture, the failing one to refute it."""
     return [check for check in gold.checks if gold.factual_status is Verdict.SUPPORTED or not check.holds]
 
 
-def _left_out(claims: Sequence[Claim], gold: Gold) -> _Finding | None:
-    for check in _decisive(gold):
+def left_out(claims: Sequence[Claim], gold: Gold) -> RuleFinding | None:
+    """The first decisive attribute that is not stated, or is said to be the same and differs."""
+    for check in decisive_checks(gold):
         stated = [claim for claim in claims if claim.attribute is check.attribute]
         if not stated:
             return Reason.NOT_STATED, f"The explanation says nothing about the {check.attribute.value}."
@@ -133,7 +137,8 @@ def _left_out(claims: Sequence[Claim], gold: Gold) -> _Finding | None:
     return None
 
 
-def _misstated(claims: Sequence[Claim], checks: dict[Attribute, Check]) -> _Finding | None:
+def misstated(claims: Sequence[Claim], checks: dict[Attribute, Check]) -> RuleFinding | None:
+    """The first stated value that is not that of picture or record."""
     for claim in claims:
         if claim.attribute not in checks:
             return Reason.MISSTATED, f"Picture and record do not both give the {claim.attribute.value}."
@@ -151,8 +156,8 @@ def _misstated(claims: Sequence[Claim], checks: dict[Attribute, Check]) -> _Find
     return None
 
 
-def _unfounded(gold: Gold, cited: Sequence[Observation], successful: Sequence[Observation]) -> _Finding | None:
-    for check in _decisive(gold):
+def _unfounded(gold: Gold, cited: Sequence[Observation], successful: Sequence[Observation]) -> RuleFinding | None:
+    for check in decisive_checks(gold):
         if not grounds.seen(check, gold, cited, successful):
             return Reason.NOT_SEEN, f"No cited observation of the picture shows the {check.attribute.value}."
         if not grounds.documented(check, gold, cited):

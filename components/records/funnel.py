@@ -79,9 +79,14 @@ class Funnel(Record):
 
     def markdown(self) -> str:
         """The table in Markdown."""
-        lines = [("", *self.columns), ("---", *("---:" for _ in self.columns))]
-        lines += [(f"- {row.title}" if row.detail else row.title, *map(str, row.counts)) for row in self.rows()]
-        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        return markdown_table(self.columns, self.rows())
+
+
+def markdown_table(columns: Sequence[str], rows: Sequence[FunnelRow]) -> str:
+    """A table in Markdown; a part of the line above begins with a dash."""
+    lines = [("", *columns), ("---", *("---:" for _ in columns))]
+    lines += [(f"- {row.title}" if row.detail else row.title, *map(str, row.counts)) for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _row(title: str, counts: Sequence[int], detail: bool = False) -> FunnelRow:

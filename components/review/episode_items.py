@@ -2,7 +2,7 @@
 
 from components.config.paths import Paths
 from components.evaluation.gold import load_gold
-from components.evaluation.review import collected_episodes
+from components.evaluation.review import every_episode
 from components.records.case import Check, Gold, Split, Verdict
 from components.records.episode import Episode
 from components.review.items import Item
@@ -32,14 +32,14 @@ class EpisodeItem(Item):
 
 
 def episode_items(paths: Paths) -> list[EpisodeItem]:
-    """Every teacher episode, sorted by id.
+    """Every teacher episode: those of the first phase sorted by id, then those of each re-roll.
 
     Raises:
         EviflowError: the episodes or the private records are not there.
 
     """
     gold = load_gold(paths, Split.TRAIN)
-    return [episode_item(episode, gold[episode.case.case_id]) for episode in collected_episodes(paths)]
+    return [episode_item(episode, gold[episode.case.case_id]) for episode in every_episode(paths)]
 
 
 def episode_item(episode: Episode, gold: Gold) -> EpisodeItem:

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from components.config.paths import Paths
 from components.errors import UsageError
+from components.evaluation.admission import Decision, Standards, decide
 from components.evaluation.gold import load_gold
-from components.evaluation.review import collected_episodes, rejection
+from components.evaluation.review import every_episode
 from components.progress import track
 from components.records.case import Split, Verdict
 from components.review.decisions import Choice, Draft, Queue
@@ -21,6 +22,7 @@ from components.review.episode_items import EpisodeItem
 from components.review.items import CaseItem, Item
 from components.review.panel import Panel, Person, review_folder
 from components.storage.ledger import Ledger
+from components.tools.source_policy import policy_of
 
 PANEL = Panel(reviewers=("scripted-one", "scripted-two"), adjudicator="scripted-three", scripted=True)
 ERROR_RATES = {"scripted-one": 0.05, "scripted-two": 0.12, "scripted-three": 0.02}
@@ -79,12 +81,10 @@ def right_decisions(paths: Paths, queue: Queue, items: Sequence[Item]) -> dict[s
     """The right decision on every item, from what is private."""
     if queue is Queue.CASES:
         return {item.item_id: right_case(item) for item in items if isinstance(item, CaseItem)}
-    gold = load_gold(paths, Split.TRAIN)
-    reasons = {
-        episode.episode_id: rejection(episode, gold.get(episode.case.case_id)) for episode in collected_episodes(paths)
-    }
+    standards = Standards(load_gold(paths, Split.TRAIN), policy_of(paths))
+    decisions = {episode.episode_id: decide(episode, standards) for episode in every_episode(paths)}
     return {
-        item.item_id: _right_episode(item, reasons[item.item_id]) for item in items if isinstance(item, EpisodeItem)
+        item.item_id: _right_episode(item, decisions[item.item_id]) for item in items if isinstance(item, EpisodeItem)
     }
 
 
@@ -96,11 +96,11 @@ def right_case(item: CaseItem) -> Right:
     return Right(Choice.REJECT, f"the evidence is not on {lost}") if lost else Right(Choice.ACCEPT)
 
 
-def _right_episode(item: EpisodeItem, reason: str | None) -> Right:
-    if reason is None:
+def _right_episode(item: EpisodeItem, decision: Decision) -> Right:
+    if decision.admitted:
         return Right(Choice.ACCEPT)
     failed = next((index for index, step in enumerate(item.steps) if step.failed), item.step_count - 1)
-    return Right(Choice.REJECT, reason, failed)
+    return Right(Choice.REJECT, decision.outcome, failed)
 
 
 def _draft(sight: Sight, right: Right, person: Person, seed: int) -> Draft:

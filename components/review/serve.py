@@ -9,6 +9,7 @@ from filelock import FileLock, Timeout
 
 from components.config.paths import Paths
 from components.errors import PreflightError, UsageError
+from components.records.admitted import teacher_bank
 from components.records.case import Split
 from components.records.image_bank import ImageBank
 from components.review.decisions import Queue
@@ -161,7 +162,7 @@ def _links(panel: Panel, base: str, tokens: dict[str, str]) -> list[Link]:
 def _bank(paths: Paths, queue: Queue) -> ImageBank:
     if queue is Queue.CASES:
         return ImageBank(paths.candidates, also=[paths.web])
-    return ImageBank(paths.episodes, also=[paths.benchmark, paths.web])
+    return teacher_bank(paths)
 
 
 @contextmanager

@@ -1,21 +1,26 @@
-"""Stage `episodes`: the scripted teacher investigates the training cases.
+"""Stage `episodes`: the scripted teacher investigates the training cases; later phases repeat it for some of them.
 
 Each case is investigated several times, with seeds that lead the teacher down different paths. Only public data is
 read: the private answers may be deleted before this stage runs.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
 
 from components.config.paths import Paths
-from components.config.schema import Params
+from components.config.schema import EpisodeParams, Params
 from components.policies.scripted import ScriptedTeacher
 from components.records.base import Record
-from components.records.case import Split
+from components.records.case import Case, Split
+from components.records.conversation import Policy
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
 from components.records.image_writer import new_shards
 from components.records.shards import write_episode_shards
+from components.records.usage import Spent
 from components.rollout.budget import Budget
 from components.rollout.cases import load_cases
 from components.rollout.costs import CostRow, cost_table
@@ -60,6 +65,20 @@ class EpisodesSummary(Record):
     """What vendors want for what was really sent; nothing in the closed world."""
 
 
+class Phase(NamedTuple):
+    """One collection of episodes. What it has collected never changes again."""
+
+    cases: Sequence[Case]
+    seeds: Sequence[int]
+    """Of each case's episodes; no two phases share one."""
+    target: Path
+    """The folder that appears when all of them are there."""
+    title: str
+    """What the progress bar says."""
+    before: Spent = Spent()
+    """What was spent under the same budget before."""
+
+
 def collect_teacher(params: Params, paths: Paths) -> EpisodesSummary:
     """Investigate every training case and write `data/episodes`; a killed run goes on where it stopped.
 
@@ -69,32 +88,66 @@ def collect_teacher(params: Params, paths: Paths) -> EpisodesSummary:
 
     """
     cases = load_cases(paths, Split.TRAIN)
+    phase = Phase(cases, phase_seeds(params.episodes, 1), paths.episodes, "teacher episodes")
+    with teacher_work(params, paths, "episodes") as folder:
+        return collect_phase(params, paths, phase, folder)
+
+
+def phase_seeds(episodes: EpisodeParams, attempt: int) -> list[int]:
+    """The seeds of a phase, counted from 1."""
     # Consecutive seeds from an even one on let the teacher take both ways where it has a choice.
-    seeds = [2 * params.episodes.seed + number for number in range(params.episodes.rollouts_per_case)]
-    jobs = [Job(case, seed) for case in cases for seed in seeds]
-    policy = ScriptedTeacher()
+    stride = episodes.rollouts_per_case + episodes.rollouts_per_case % 2
+    first = 2 * episodes.seed + (attempt - 1) * stride
+    return [first + number for number in range(episodes.rollouts_per_case)]
+
+
+@contextmanager
+def teacher_work(params: Params, paths: Paths, stage: str) -> Iterator[Path]:
+    """The folder of a stage's unfinished episodes, named by everything that they depend on."""
     settings = params.model_dump(mode="json", include=set(SECTIONS))
-    settings |= {"policy": policy.name, "source_policy": policy_of(paths).digest}
+    settings |= {"policy": _teacher().name, "source_policy": policy_of(paths).digest}
     key = rollout_key(paths, settings=settings, inputs=(*INPUTS, *recorded_inputs(params.tools)), code=CODE)
-    with work_folder(paths, "episodes", key) as folder:
-        spending = Spending(params.prices, folder / LEDGER)
-        episodes = roll_out(
-            params,
-            paths,
-            jobs,
-            policy,
-            bank=ImageBank(folder, also=[paths.benchmark, paths.web]),
-            folder=folder,
-            concurrency=params.episodes.concurrency,
-            title="teacher episodes",
-            budget=Budget("episodes", params.budget.episodes, spending),
-        )
-        with replace_folder(paths.episodes) as staging:
-            with new_shards(staging) as bank:
-                pictures = copy_pictures(episodes, ImageBank(folder), bank.put)
-            write_episode_shards(staging, episodes.by_id)
-            write_json(staging / SPENT, spending.spent)
-        return _summary(episodes, len(cases), pictures, cost_table(episodes, spending.spent, params.prices).total)
+    with work_folder(paths, stage, key) as folder:
+        yield folder
+
+
+def collect_phase(params: Params, paths: Paths, phase: Phase, folder: Path) -> EpisodesSummary:
+    """Investigate a phase's cases and write its episodes, their pictures and what they took to `phase.target`.
+
+    Args:
+        params: all settings.
+        paths: the checkout; only what is public is read.
+        phase: what to collect.
+        folder: of unfinished work, see `teacher_work`; each phase has its own.
+
+    Raises:
+        BudgetReached: `budget` ended it; what is finished is kept in `folder`.
+
+    """
+    spending = Spending(params.prices, folder / LEDGER, phase.before)
+    episodes = roll_out(
+        params,
+        paths,
+        [Job(case, seed) for case in phase.cases for seed in phase.seeds],
+        _teacher(),
+        bank=ImageBank(folder, also=[paths.benchmark, paths.web]),
+        folder=folder,
+        concurrency=params.episodes.concurrency,
+        title=phase.title,
+        budget=Budget("episodes", params.budget.episodes, spending),
+    )
+    with replace_folder(phase.target) as staging:
+        with new_shards(staging) as bank:
+            pictures = copy_pictures(episodes, ImageBank(folder), bank.put)
+        write_episode_shards(staging, episodes.by_id)
+        write_json(staging / SPENT, spending.spent)
+    cost = cost_table(episodes, spending.spent, params.prices).total
+    return _summary(episodes, len(phase.cases), pictures, cost)
+
+
+def _teacher() -> Policy:
+    """Who investigates."""
+    return ScriptedTeacher()
 
 
 def _summary(episodes: Sequence[Episode], cases: int, pictures: int, cost: CostRow) -> EpisodesSummary:

@@ -11,9 +11,9 @@ from components.config.schema import Params
 from components.policies.student import build_image_processor, build_student, save_student
 from components.policies.tokenizer import chat_template, train_tokenizer
 from components.progress import Progress
+from components.records.admitted import admitted_episodes
 from components.records.base import Record
 from components.records.episode import Episode
-from components.records.shards import read_episodes
 from components.storage.atomic import replace_folder
 from components.tools.registry import schemas_for
 from components.training.drills import run_drills, vocabulary
@@ -32,7 +32,7 @@ class PolicySummary(Record):
 
 def build_policy(params: Params, paths: Paths) -> PolicySummary:
     """Learn the tokenizer, draw the weights, drill them, and write a Hugging Face folder to `paths.base_policy`."""
-    episodes = read_episodes(paths.reviewed / "episodes.parquet")
+    episodes = admitted_episodes(paths)
     tokenizer = train_tokenizer(_rendered(episodes), params.policy.vocab_size)
     model = build_student(params.policy, tokenizer)
     words = vocabulary(tokenizer)

@@ -16,10 +16,9 @@ from components.config.schema import Params
 from components.errors import EviflowError
 from components.policies.encoding import ChatEncoder
 from components.policies.student import load_student, save_student
+from components.records.admitted import admitted_episodes, teacher_bank
 from components.records.base import Record
 from components.records.episode import Episode
-from components.records.image_bank import ImageBank
-from components.records.shards import read_episodes
 from components.storage.atomic import replace_folder
 from components.storage.identity import digest_params, digest_tree, digest_value
 from components.tools.registry import schemas_for
@@ -49,9 +48,8 @@ def train_sft(params: Params, paths: Paths, on_step: OnStep) -> SftResult:
     """
     work = paths.work / "sft" / _work_key(params, paths)
     model, tokenizer, image_processor = load_student(paths.base_policy)
-    bank = ImageBank(paths.episodes, also=[paths.benchmark, paths.web])
-    encoder = ChatEncoder(tokenizer, image_processor, bank)
-    episodes = read_episodes(paths.reviewed / "episodes.parquet")
+    encoder = ChatEncoder(tokenizer, image_processor, teacher_bank(paths))
+    episodes = admitted_episodes(paths)
     rows, rejected = build_rows(episodes, encoder, params)
     if not rows:
         raise EviflowError("no reviewed episode fits the student; raise policy.max_length or look at reports/data")
@@ -98,6 +96,7 @@ def _work_key(params: Params, paths: Paths) -> str:
     parts = {
         "params": digest_params(params, ["sft", "policy"]),
         "episodes": digest_tree(paths.reviewed),
+        "rerolled": digest_tree(paths.rerolled),
         "base": digest_tree(paths.base_policy),
     }
     return digest_value(parts)[:16]

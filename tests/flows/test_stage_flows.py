@@ -1,8 +1,10 @@
 """Stage flows against a real Prefect server, a real DVC and a real MLflow store."""
 
+import json
 from pathlib import Path
 
 import pytest
+from prefect import Flow
 from release_samples import cases_of, draw_candidates
 
 from components.commands.manifest import stage_identity, write_manifest
@@ -10,13 +12,16 @@ from components.commands.stages import find_stage
 from components.config.load import load_params
 from components.config.paths import Paths
 from components.errors import EviflowError
+from components.records.admission import AdmissionFunnel, PhaseCounts, funnel_of
 from components.records.case import Split
 from components.storage.dvc import outs
 from components.tracking.runs import find_child, open_run, run_status
 from components.tracking.store import Store
 from flows import progress
-from flows.contract import StageRequest
+from flows.contract import StageOutcome, StageRequest
 from flows.panel_flow import panel
+from flows.reroll_flow import reroll
+from flows.review_flow import review
 from flows.sft_flow import sft
 from flows.world_flow import world
 
@@ -30,6 +35,16 @@ stages:
     outs: [data/evilens_f, data/private/gold, data/private/release]
     metrics:
       - reports/data/panel.json: {cache: false}
+"""
+
+FUNNEL = """\
+stages:
+  STAGE:
+    cmd: python make.py
+    params: [world]
+    outs: [data/made]
+    metrics:
+      - reports/data/STAGE.json: {cache: false}
 """
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
@@ -95,6 +110,41 @@ def test_the_panel_flow_releases_and_links_the_data_card(
     assert set(artifacts) == {"mlflow-run", "data-card", "release-funnel", "panel-progress"}
     assert f"runs/{parent}/artifacts/card.html" in artifacts["data-card"]
     assert "| released |" in artifacts["release-funnel"]
+
+
+def write_funnel(checkout: Paths, stage: str) -> AdmissionFunnel:
+    """Let DVC make a stage whose report has a funnel."""
+    counts = {"targets": 2, "collected": 4, "rejected": {"judge:unresolved": 1}, "admitted": 3}
+    phase = PhaseCounts.model_validate(counts | {"surplus": 1, "kept": 2, "covered": 2})
+    funnel = funnel_of({"attempt-01": phase, "attempt-02": phase})
+    report = json.dumps({"kept": 4, "funnel": funnel.model_dump(mode="json")})
+    (checkout.root / "dvc.yaml").write_text(FUNNEL.replace("STAGE", stage))
+    (checkout.root / "make.py").write_text(
+        "import pathlib, sys\n"
+        f"report = {report!r}\n"
+        f"for name, text in {{'data/made/file': 'made', 'reports/data/{stage}.json': report}}.items():\n"
+        "    path = pathlib.Path(name)\n"
+        "    path.parent.mkdir(parents=True, exist_ok=True)\n"
+        "    path.write_text(text)\n"
+    )
+    return funnel
+
+
+@pytest.mark.parametrize("stage", [review, reroll])
+def test_the_admission_funnel_is_a_table_in_prefect_and_in_mlflow(
+    checkout: Paths, store: Store, stage: Flow[..., StageOutcome]
+) -> None:
+    funnel = write_funnel(checkout, stage.name)
+
+    outcome = stage(StageRequest(root=str(checkout.root)))
+
+    artifacts = artifacts_of(store.client.get_run(outcome.run_id).data.tags["prefect.flow_run_id"])
+    assert json.loads(artifacts[f"{stage.name}-funnel"]) == funnel.table()
+    table = store.client.load_table(store.experiment_id, "admission_funnel.json", run_ids=[outcome.run_id])
+    assert table.to_dict(orient="records") == funnel.table()
+    metrics = store.client.get_run(outcome.run_id).data.metrics
+    assert metrics[f"data/{stage.name}/funnel/phases/attempt-02/rejected/judge.unresolved"] == 1.0
+    assert metrics[f"data/{stage.name}/funnel/total/kept"] == 4.0
 
 
 def test_a_failing_data_stage_fails_its_flow_and_its_run(checkout: Paths, store: Store) -> None:

@@ -56,7 +56,7 @@ def test_the_teacher_works_without_the_private_files_and_its_episodes_are_whole(
     assert not (paths.work / "rollouts/episodes").exists(), "unfinished work is gone when its outputs are in place"
 
     review = review_episodes(params, paths)
-    assert review.total == summary.episodes
+    assert review.collected == summary.episodes
     assert review.admitted >= summary.cases * 0.8
     assert json.loads((paths.metrics / "review.json").read_text())["admitted"] == review.admitted
 

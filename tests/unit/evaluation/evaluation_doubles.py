@@ -32,6 +32,19 @@ SAME = {
     "host": "host Mara Venn same person",
     "count": "count 9 vs 9 same",
 }
+TOOLS = (
+    "perceive_scene",
+    "ocr_with_position",
+    "count_objects",
+    "text_search",
+    "visit",
+    "text_image_search",
+    "reverse_image_search",
+    "compare_with_reference",
+    "crop_and_inspect",
+    "current_time",
+    "finish_investigation",
+)
 ALTERED = {"date": "12 March 2031", "venue": "Alder Court", "host": "Tom Reed", "count": "7"}
 DIFFERENT = {
     "date": "date 12 March 2031 vs 14 March 2031 differs",
@@ -128,7 +141,7 @@ def make_episode(
         case=make_case(case_id),
         policy=policy,
         seed=seed,
-        exposed_tools=("visit",),
+        exposed_tools=TOOLS,
         action_budget=24,
         steps=tuple(steps),
         report=report,

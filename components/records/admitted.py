@@ -1,0 +1,35 @@
+"""What is learned from: the teacher's admitted episodes of all phases, and the pictures that they show."""
+
+from pathlib import Path
+
+from components.config.paths import Paths
+from components.errors import EviflowError
+from components.records.episode import Episode
+from components.records.image_bank import ImageBank
+from components.records.shards import read_episodes
+
+ADMITTED = "episodes.parquet"
+"""The admitted episodes of stage `review` in `data/reviewed`, and of stage `reroll` in `data/rerolled`."""
+
+
+def admitted_episodes(paths: Paths) -> list[Episode]:
+    """Every admitted episode, masked: those of the first phase by id, then those of later phases by id.
+
+    Raises:
+        EviflowError: the first phase was not reviewed.
+
+    """
+    first, later = paths.reviewed / ADMITTED, paths.rerolled / ADMITTED
+    if not first.exists():
+        raise EviflowError(f"{first} is not there; run `eviflow stage review` or `dvc checkout`")
+    return [*read_episodes(first), *(read_episodes(later) if later.exists() else ())]
+
+
+def teacher_bank(paths: Paths) -> ImageBank:
+    """Every picture that the teacher's episodes show, those of the cases included; nothing new is put into it."""
+    return ImageBank(paths.episodes, also=[*later_phases(paths), paths.benchmark, paths.web])
+
+
+def later_phases(paths: Paths) -> list[Path]:
+    """The folders of the phases that stage `reroll` collected, in order; each has all its episodes and pictures."""
+    return sorted(path for path in paths.rerolled.glob("attempt-*") if path.is_dir())
