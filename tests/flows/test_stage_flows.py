@@ -132,7 +132,7 @@ def write_funnel(checkout: Paths, stage: str) -> AdmissionFunnel:
 
 @pytest.mark.parametrize("stage", [review, reroll])
 def test_the_admission_funnel_is_a_table_in_prefect_and_in_mlflow(
-    checkout: Paths, store: Store, stage: Flow[..., StageOutcome]
+    checkout: Paths, store: Store, stage: Flow[..., StageOutcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     funnel = write_funnel(checkout, stage.name)
 
@@ -140,6 +140,7 @@ def test_the_admission_funnel_is_a_table_in_prefect_and_in_mlflow(
 
     artifacts = artifacts_of(store.client.get_run(outcome.run_id).data.tags["prefect.flow_run_id"])
     assert json.loads(artifacts[f"{stage.name}-funnel"]) == funnel.table()
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", store.uri)  # what the client's own search of tables goes by
     table = store.client.load_table(store.experiment_id, "admission_funnel.json", run_ids=[outcome.run_id])
     assert table.to_dict(orient="records") == funnel.table()
     metrics = store.client.get_run(outcome.run_id).data.metrics
