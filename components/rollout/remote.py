@@ -9,13 +9,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 
 from components.config.flow_environment import flow_environment
 from components.config.paths import Paths
 from components.config.settings import load_settings
-from components.errors import EviflowError
+from components.errors import EviflowError, PreflightError
 from components.progress import Progress
 from components.rollout.budget import Budget
 from components.rollout.drain import Drain
@@ -39,9 +40,12 @@ def roll_out_remotely(request: RolloutRequest, folder: Path) -> tuple[Finished, 
     Raises:
         BudgetReached: the budget is spent, and episodes are left.
         Drained: the rollout was asked to end, and episodes are left.
+        PreflightError: Ray is not installed.
         EviflowError: the workers have ended before they were done.
 
     """
+    if find_spec("prefect_ray") is None:
+        raise PreflightError("rollout.executor is `ray`, which is not installed; run `pip install 'eviflow[ray]'`")
     rollout = request.params.rollout
     layout = RolloutStore(folder, Layout(shards=rollout.shards, attempts=rollout.attempts)).layout
     ids = [job.as_job().episode_id(request.policy.name) for job in request.jobs]

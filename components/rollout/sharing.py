@@ -66,6 +66,11 @@ class SharedJob(Record):
     seed: int
     direct: bool = False
 
+    @classmethod
+    def of(cls, job: Job) -> "SharedJob":
+        """The same, written down."""
+        return cls(case=job.case, seed=job.seed, direct=job.direct)
+
     def as_job(self) -> Job:
         """The job itself."""
         return Job(self.case, self.seed, self.direct)

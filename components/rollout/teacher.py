@@ -25,8 +25,11 @@ from components.rollout.budget import Budget
 from components.rollout.cases import load_cases
 from components.rollout.costs import CostRow, cost_table
 from components.rollout.engine import Job
+from components.rollout.remote import roll_out_remotely
 from components.rollout.run import copy_pictures, roll_out
+from components.rollout.sharing import PolicySpec, RolloutRequest, SharedJob
 from components.rollout.spending import LEDGER, SPENT, Spending
+from components.rollout.store import Finished
 from components.rollout.work import recorded_inputs, rollout_key, work_folder
 from components.storage.atomic import replace_folder, write_json
 from components.tools.source_policy import policy_of
@@ -124,18 +127,7 @@ def collect_phase(params: Params, paths: Paths, phase: Phase, folder: Path) -> E
         BudgetReached: `budget` ended it; what is finished is kept in `folder`.
 
     """
-    spending = Spending(params.prices, folder / LEDGER, phase.before)
-    episodes = roll_out(
-        params,
-        paths,
-        [Job(case, seed) for case in phase.cases for seed in phase.seeds],
-        _teacher(),
-        bank=ImageBank(folder, also=[paths.benchmark, paths.web]),
-        folder=folder,
-        concurrency=params.episodes.concurrency,
-        title=phase.title,
-        budget=Budget("episodes", params.budget.episodes, spending),
-    )
+    episodes, spending = _investigated(params, paths, phase, folder)
     with replace_folder(phase.target) as staging:
         with new_shards(staging) as bank:
             pictures = copy_pictures(episodes, ImageBank(folder), bank.put)
@@ -143,6 +135,39 @@ def collect_phase(params: Params, paths: Paths, phase: Phase, folder: Path) -> E
         write_json(staging / SPENT, spending.spent)
     cost = cost_table(episodes, spending.spent, params.prices).total
     return _summary(episodes, len(phase.cases), pictures, cost)
+
+
+def _investigated(params: Params, paths: Paths, phase: Phase, folder: Path) -> tuple[Finished, Spending]:
+    """A phase's episodes, and what they took."""
+    jobs, policy = [Job(case, seed) for case in phase.cases for seed in phase.seeds], _teacher()
+    banks = (paths.benchmark, paths.web)
+    if params.rollout.executor == "ray":
+        request = RolloutRequest(
+            root=str(paths.root),
+            params=params,
+            policy=PolicySpec(source=policy.name, name=policy.name),
+            jobs=tuple(SharedJob.of(job) for job in jobs),
+            banks=tuple(map(str, banks)),
+            concurrency=params.episodes.concurrency,
+            title=phase.title,
+            stage="episodes",
+            limit=params.budget.episodes,
+            before=phase.before,
+        )
+        return roll_out_remotely(request, folder)
+    spending = Spending(params.prices, folder / LEDGER, phase.before)
+    episodes = roll_out(
+        params,
+        paths,
+        jobs,
+        policy,
+        bank=ImageBank(folder, also=banks),
+        folder=folder,
+        concurrency=params.episodes.concurrency,
+        title=phase.title,
+        budget=Budget("episodes", params.budget.episodes, spending),
+    )
+    return episodes, spending
 
 
 def _teacher() -> Policy:
