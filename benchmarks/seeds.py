@@ -19,7 +19,7 @@ from components.storage.identity import git_state
 
 ROOT = Path(__file__).parents[1]
 SEEDED = ("policy", "drills", "sft")
-STAGES = ("policy", "sft", "evaluate")
+STAGES = ("policy", "sft-rows", "sft", "evaluate")
 SHOWN = ("balanced_accuracy", "macro_f1", "sesr", "recall_supported", "recall_refuted", "invalid")
 
 

@@ -1,4 +1,4 @@
-"""The whole chain: world, candidates, EviLens-F, teacher episodes, review, re-roll, policy, SFT, evaluation.
+"""The whole chain: world, candidates, EviLens-F, teacher episodes, re-rolls, policy, training rows, SFT, evaluation.
 
 One MLflow parent run holds it, with a child a stage. A chain that was killed goes on in the same run.
 
@@ -31,10 +31,11 @@ from flows.policy_flow import policy
 from flows.reroll_flow import reroll
 from flows.review_flow import review
 from flows.sft_flow import sft
+from flows.sft_rows_flow import sft_rows
 from flows.tasks import link_prefect
 from flows.world_flow import world
 
-STAGES = (world, benchmark, panel, episodes, review, reroll, policy, sft, evaluation)
+STAGES = (world, benchmark, panel, episodes, review, reroll, policy, sft_rows, sft, evaluation)
 
 
 @flow(name="full", flow_run_name="full")

@@ -1,4 +1,4 @@
-"""Supervised fine-tuning of the student on the reviewed episodes (EviScene's first training step).
+"""Supervised fine-tuning of the student on the rows of the reviewed episodes (EviScene's first training step).
 
 One process does the work. Alone: `python -m flows.sft_flow`; without Prefect: `eviflow stage sft`.
 """

@@ -68,7 +68,7 @@ def _sft(spec: StageSpec, params: Params, paths: Paths, store: Store, run_id: st
     ):
         metrics: dict[str, float] = spec.load()(params, paths, shown(progress, stream)).metrics
     log_metrics(store, run_id, metrics, params.sft.steps)
-    recipe = flat_params(params, ("policy", "sft"))
+    recipe = flat_params(params, ("policy", "sft_rows", "sft"))
     tags = {"stage": spec.name, **identity_tags(params, paths, params.sft.seed)}
     checkpoint = log_checkpoint(store, paths.sft_policy, params.tracking.model_name, run_id, tags, recipe)
     set_tags(store, run_id, {"model": f"models:/{checkpoint.name}/{checkpoint.version}"})

@@ -89,6 +89,11 @@ class Paths:
         return self.root / "models/base"
 
     @property
+    def sft_rows(self) -> Path:
+        """Stage `sft-rows`: shards of training rows, `processor.json`, `statistics.json`, and what was left out."""
+        return self.root / "data/sft"
+
+    @property
     def sft_policy(self) -> Path:
         """Stage `sft`: the trained student, a Hugging Face folder."""
         return self.root / "models/sft"

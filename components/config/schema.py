@@ -199,8 +199,28 @@ class DrillParams(OptimizerParams):
         return self.copy_steps + self.compare_steps + self.long_steps
 
 
+class SftRowsParams(Section):
+    """Stage `sft-rows`: reviewed episodes as token ids and weights."""
+
+    seed: int = 37
+    """Which quick episodes are kept."""
+    tool_call_weight: Annotated[float, Field(ge=0)] = 2.0
+    """Loss weight of tokens in tool calls, tags included."""
+    report_weight: Annotated[float, Field(ge=0)] = 2.0
+    """Loss weight of tokens in the final report, tags included."""
+    reasoning_weight: Annotated[float, Field(ge=0)] = 1.0
+    """Loss weight of other tokens the policy writes."""
+    quick_share: Share = 1.0
+    """Share of quick episodes that is learned from: EviRover keeps a part of them, so that a small model does not
+    learn to answer without evidence, and may where it knows."""
+    quick_calls: Annotated[int, Field(ge=0)] = 1
+    """An episode with at most so many executed tool calls is quick."""
+    action_only: bool = False
+    """Learn also from episodes that have a call without a thought. They are written apart either way."""
+
+
 class SftParams(OptimizerParams):
-    """Stage `sft`: supervised fine-tuning on reviewed episodes."""
+    """Stage `sft`: supervised fine-tuning on the rows of stage `sft-rows`."""
 
     seed: int = 19
     steps: Count = 880
@@ -211,12 +231,6 @@ class SftParams(OptimizerParams):
     """Share of steps over which the learning rate rises; it falls to zero over the rest."""
     renaming: bool = True
     """Swap names and numbers consistently within an episode each time it is used, so that none is learned by heart."""
-    tool_call_weight: Annotated[float, Field(ge=0)] = 2.0
-    """Loss weight of tokens in tool calls, tags included."""
-    report_weight: Annotated[float, Field(ge=0)] = 2.0
-    """Loss weight of tokens in the final report, tags included."""
-    reasoning_weight: Annotated[float, Field(ge=0)] = 1.0
-    """Loss weight of other tokens the policy writes."""
     checkpoint_steps: Count = 100
     """Optimizer steps between checkpoints."""
 
@@ -260,6 +274,7 @@ class Params(Section):
     reroll: RerollParams = RerollParams()
     policy: PolicyParams = PolicyParams()
     drills: DrillParams = DrillParams()
+    sft_rows: SftRowsParams = SftRowsParams()
     sft: SftParams = SftParams()
     evaluation: EvaluationParams = EvaluationParams()
     tracking: TrackingParams = TrackingParams()

@@ -62,10 +62,12 @@ class ChatEncoder:
         self._processor = image_processor
         self._bank = bank
         self._pixels: dict[str, Pixels] = {}
+        self._grids: dict[str, tuple[int, int, int]] = {}
         self._ids_of = lru_cache(CACHED_CHUNKS)(partial(tokenizer.encode, add_special_tokens=False))
         self._opening: dict[str, frozenset[int]] = {}
         self.stop_id: int = tokenizer.convert_tokens_to_ids(IM_END)
         self.image_id: int = tokenizer.convert_tokens_to_ids(IMAGE_PAD)
+        self.merge_size: int = image_processor.merge_size
 
     def encode(self, messages: Sequence[Message], tools: Sequence[ToolSchema], *, prompt: bool) -> Encoded:
         """Encode a conversation; with `prompt`, the opening of the next assistant turn follows."""
@@ -112,12 +114,21 @@ class ChatEncoder:
             features = self._processor(images=[self._bank.open(digest)], return_tensors="pt")
             temporal, height, width = (int(size) for size in features["image_grid_thw"][0])
             self._pixels[digest] = Pixels(features["pixel_values"], (temporal, height, width))
+            self._grids[digest] = (temporal, height, width)
         return self._pixels[digest]
+
+    def grid(self, digest: str) -> tuple[int, int, int]:
+        """Temporal, vertical and horizontal number of patches of a picture; outlasts `drop_pixels`."""
+        return self._grids[digest] if digest in self._grids else self.pixels(digest).grid
 
     def image_tokens(self, digest: str) -> int:
         """How many features, hence placeholders, a picture has."""
-        temporal, height, width = self.pixels(digest).grid
-        return temporal * height * width // self._processor.merge_size**2
+        temporal, height, width = self.grid(digest)
+        return temporal * height * width // self.merge_size**2
+
+    def drop_pixels(self) -> None:
+        """Forget the processed pictures, for who wants to know their grids alone."""
+        self._pixels.clear()
 
     def _encode_chunk(self, text: str) -> list[int]:
         return list(self._ids_of(text))

@@ -115,7 +115,15 @@ def save_student(folder: Path, model: Any, tokenizer: Any, image_processor: Any)
 
 def load_student(folder: Path) -> tuple[Any, Any, Any]:
     """Model, tokenizer and image processor of a folder; raises UsageError if it holds no model."""
-    from transformers import AutoTokenizer, Qwen3_5ForConditionalGeneration
+    from transformers import Qwen3_5ForConditionalGeneration
+
+    tokenizer, image_processor = load_processor(folder)
+    return Qwen3_5ForConditionalGeneration.from_pretrained(folder), tokenizer, image_processor
+
+
+def load_processor(folder: Path) -> tuple[Any, Any]:
+    """Tokenizer and image processor of a folder; raises UsageError if it holds no model."""
+    from transformers import AutoTokenizer
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
     from transformers.utils import logging
 
@@ -124,5 +132,4 @@ def load_student(folder: Path) -> tuple[Any, Any, Any]:
     if not (folder / "config.json").exists():
         raise UsageError(f"{folder} holds no model; `make demo` or `eviflow run` makes one")
     logging.disable_progress_bar()
-    model = Qwen3_5ForConditionalGeneration.from_pretrained(folder)
-    return model, AutoTokenizer.from_pretrained(folder), Qwen2VLImageProcessorPil.from_pretrained(folder)
+    return AutoTokenizer.from_pretrained(folder), Qwen2VLImageProcessorPil.from_pretrained(folder)

@@ -84,6 +84,11 @@ def iterate_episodes(path: Path) -> Iterator[Episode]:
                 yield from map(Episode.model_validate_json, batch.column(0).to_pylist())
 
 
+def count_episodes(path: Path) -> int:
+    """How many episodes a file, or a folder of shards, holds; reads no episode."""
+    return sum(pq.read_metadata(file).num_rows for file in _files(path))
+
+
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]

@@ -8,7 +8,7 @@ know names from pre-training and need none of this.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,15 +32,15 @@ class Renaming:
     """Permutations of token ids that keep an episode coherent.
 
     Args:
-        episodes: the training episodes; what their policies copied into calls and reports may be renamed.
+        pools: what may be exchanged for each other, of `interchangeable`; no word is in two pools.
         tokenizer: the student's.
 
     """
 
-    def __init__(self, episodes: Sequence[Episode], tokenizer: "PreTrainedTokenizerFast") -> None:
+    def __init__(self, pools: Iterable[Iterable[str]], tokenizer: "PreTrainedTokenizerFast") -> None:
         self._size = len(tokenizer)
-        pools = [*_word_pools(episodes), _years(episodes), _DAYS_AND_COUNTS]
-        self._tables = [table for pool in pools for table in _forms_tables(pool, tokenizer)]
+        everything = [*pools, _DAYS_AND_COUNTS]
+        self._tables = [table for pool in everything for table in _forms_tables(pool, tokenizer)]
         self._observation_id: int = tokenizer.convert_tokens_to_ids("o")
         self._digits = np.array(tokenizer.convert_tokens_to_ids(list("0123456789")))
 
@@ -66,17 +66,29 @@ class Renaming:
         return replace(row, encoded=replace(row.encoded, token_ids=after.tolist()))
 
 
-def _word_pools(episodes: Iterable[Episode]) -> list[set[str]]:
+def interchangeable(episodes: Iterable[Episode]) -> list[list[str]]:
+    """What the policies of training episodes copied into calls and reports, as pools of words, and years at last."""
+    by_place: dict[tuple[str, int], set[str]] = {}
+    years: set[str] = set()
+    for episode in episodes:
+        _collect_words(episode, by_place)
+        if episode.report is not None:
+            years.update(_YEAR.findall(episode.report.explanation))
+    return [sorted(pool) for pool in (*_word_pools(by_place), years)]
+
+
+def _collect_words(episode: Episode, by_place: dict[tuple[str, int], set[str]]) -> None:
     """Capitalised words by where they were copied to: search tool or clause of a report, and which word of the name.
 
-    So a month is exchanged for a month and a first name for a first name. No word is in two pools.
+    So a month is exchanged for a month and a first name for a first name.
     """
-    by_place: dict[tuple[str, int], set[str]] = {}
-    for episode in episodes:
-        for place, text in _copied(episode):
-            for name in _NAME.findall(text):
-                for index, word in enumerate(name.split(" ")):
-                    by_place.setdefault((place, index), set()).add(word)
+    for place, text in _copied(episode):
+        for name in _NAME.findall(text):
+            for index, word in enumerate(name.split(" ")):
+                by_place.setdefault((place, index), set()).add(word)
+
+
+def _word_pools(by_place: Mapping[tuple[str, int], set[str]]) -> list[set[str]]:
     pools: list[set[str]] = []
     for key in sorted(by_place, reverse=True):
         pools.append(by_place[key].difference(*pools))
@@ -91,12 +103,6 @@ def _copied(episode: Episode) -> Iterator[tuple[str, str]]:
     if episode.report is not None:
         for clause in episode.report.explanation.split("; "):
             yield clause.partition(" ")[0], clause
-
-
-def _years(episodes: Iterable[Episode]) -> set[str]:
-    return {
-        year for episode in episodes if episode.report is not None for year in _YEAR.findall(episode.report.explanation)
-    }
 
 
 def _forms_tables(words: Iterable[str], tokenizer: "PreTrainedTokenizerFast") -> list[np.ndarray]:

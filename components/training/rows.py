@@ -2,17 +2,31 @@
 
 Spans are found among ids, by the structure tokens, never by decoding: what was sampled is what is learned.
 Weights follow EviScene's recipe: tool calls and the report count double, tags and stop token included; reasoning counts
-once; whatever the policy did not write counts nothing.
+once; an empty thought and whatever the policy did not write count nothing.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from components.config.schema import SftParams
+from components.config.schema import SftRowsParams
 from components.policies.encoding import ChatEncoder, Encoded
-from components.policies.tokens import ANSWER, TOOL_CALL
 from components.records.conversation import Message, ToolSchema
-from components.records.episode import Episode
+from components.records.episode import Episode, Step, StepKind
+from components.training.spans import SpanName, thought_of, turn_spans
+
+
+class Span(NamedTuple):
+    """Neighbouring tokens of one kind. The spans of a row follow each other and cover it."""
+
+    name: SpanName
+    start: int
+    end: int
+    """Exclusive."""
+    step: int | None
+    """Index of the step that wrote it or led to it; None before the first."""
+    weight: float
+    """The loss weight of each of its tokens."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +37,7 @@ class Row:
     encoded: Encoded
     weights: list[float]
     """One for each id: the loss weight of predicting it."""
+    spans: tuple[Span, ...] = ()
 
     @property
     def length(self) -> int:
@@ -35,7 +50,7 @@ def encode_episode(
     messages: Sequence[Message],
     tools: Sequence[ToolSchema],
     encoder: ChatEncoder,
-    params: SftParams,
+    params: SftRowsParams,
 ) -> list[Row]:
     """The rows of one episode: one, unless the chat template leaves out the thoughts of earlier turns.
 
@@ -50,6 +65,9 @@ def encode_episode(
         encoder: the student's encoder.
         params: the weights.
 
+    Raises:
+        TagNotFound: a call or report is not found among the ids of a turn, so that its weight would be lost.
+
     """
     positions = [position for position, message in enumerate(messages) if message.role == "assistant"]
     if len(positions) != len(episode.steps):
@@ -59,22 +77,60 @@ def encode_episode(
     while left:
         end = len(messages) if not rows else positions[left - 1] + 1
         encoded = encoder.encode(messages[:end], tools, prompt=False)
-        weights = [0.0] * len(encoded.token_ids)
-        for step, (start, stop) in list(zip(episode.steps, encoded.turns, strict=False))[encoded.thoughtless : left]:
-            if not step.masked:
-                weights[start:stop] = turn_weights(encoded.token_ids[start:stop], encoder, params)
-        rows.append(Row(episode.episode_id, encoded, weights))
+        spans = _row_spans(episode, encoded, left, encoder, params)
+        rows.append(Row(episode.episode_id, encoded, _weights(spans), spans))
         left = encoded.thoughtless
     return rows[::-1]
 
 
-def turn_weights(token_ids: Sequence[int], encoder: ChatEncoder, params: SftParams) -> list[float]:
-    """The weight of each id of one assistant turn: reasoning up to the call or report, which runs to the stop token."""
-    opening = dict.fromkeys(encoder.ids_opening(TOOL_CALL), params.tool_call_weight)
-    opening |= dict.fromkeys(encoder.ids_opening(ANSWER), params.report_weight)
-    weights = []
-    current = params.reasoning_weight
-    for token in token_ids:
-        current = opening.get(token, current)
-        weights.append(current)
-    return weights
+def _weights(spans: Sequence[Span]) -> list[float]:
+    return [span.weight for span in spans for _ in range(span.start, span.end)]
+
+
+def _row_spans(
+    episode: Episode, encoded: Encoded, left: int, encoder: ChatEncoder, params: SftRowsParams
+) -> tuple[Span, ...]:
+    """What the row consists of; of its turns only those that stand whole, up to `left`, are learned."""
+    spans: list[Span] = []
+    told, at = SpanName.PROMPT, 0
+    before: int | None = None
+    for position, (step, (start, stop)) in enumerate(zip(episode.steps, encoded.turns, strict=False)):
+        learned = encoded.thoughtless <= position < left and not step.masked
+        spans += [Span(told, at, start, before, 0.0)] if start > at else []
+        spans += _of_turn(episode.episode_id, step, encoded.token_ids[start:stop], start, learned, encoder, params)
+        told, at, before = _told_after(step), stop, step.index
+    if at < len(encoded.token_ids):
+        spans.append(Span(SpanName.CLOSING, at, len(encoded.token_ids), before, 0.0))
+    return tuple(spans)
+
+
+def _of_turn(
+    episode_id: str,
+    step: Step,
+    token_ids: Sequence[int],
+    offset: int,
+    learned: bool,
+    encoder: ChatEncoder,
+    params: SftRowsParams,
+) -> list[Span]:
+    weights = {
+        SpanName.REASONING: params.reasoning_weight if thought_of(step.turn.text) else 0.0,
+        SpanName.TOOL_CALL: params.tool_call_weight,
+        SpanName.REPORT: params.report_weight,
+    }
+    written = _written_by(step) if learned else SpanName.REASONING
+    return [
+        Span(name, offset + start, offset + end, step.index, weights[name] if learned else 0.0)
+        for name, start, end in turn_spans(token_ids, encoder, written, f"{episode_id}, step {step.index}")
+    ]
+
+
+def _written_by(step: Step) -> SpanName:
+    """What a step's turn has to contain."""
+    if step.call is not None:
+        return SpanName.TOOL_CALL
+    return SpanName.REPORT if step.kind is StepKind.REPORT else SpanName.REASONING
+
+
+def _told_after(step: Step) -> SpanName:
+    return SpanName.OBSERVATION if step.kind is StepKind.ACTION else SpanName.FEEDBACK

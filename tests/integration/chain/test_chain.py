@@ -161,7 +161,7 @@ def test_the_runs_name_the_bytes_that_they_used(chain: Chain) -> None:
         for used in run.inputs.dataset_inputs:
             assert used.dataset.digest == digests[used.dataset.name]
     [sft] = [run for run in runs_of(chain.store) if stage_of(run) == "sft"]
-    assert {item.dataset.name for item in sft.inputs.dataset_inputs} >= {"data/reviewed", "models/base"}
+    assert {item.dataset.name for item in sft.inputs.dataset_inputs} >= {"data/sft", "models/base"}
 
 
 def test_every_run_can_be_joined_with_git_dvc_and_prefect(chain: Chain) -> None:

@@ -40,7 +40,8 @@ def test_outside_a_checkout_one_sentence_says_so(tmp_path: Path) -> None:
 def test_an_unknown_stage_is_answered_with_the_known_ones() -> None:
     done = eviflow("stage", "nope")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "the stages are world, benchmark, panel, episodes, review, reroll, policy, sft, evaluate" in done.stderr
+    told = "the stages are world, benchmark, panel, episodes, review, reroll, policy, sft-rows, sft, evaluate"
+    assert told in done.stderr
 
 
 def test_a_wrong_key_ends_a_run_before_it_starts(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from components.policies.tokenizer import train_tokenizer
 from components.records.case import Case, Verdict
 from components.records.episode import Episode, Report, Step, StepKind, Termination, ToolCall, Turn
 from components.training.drills import COMPARED_SHARE, drill_batch, run_drills, vocabulary
-from components.training.renaming import Renaming
+from components.training.renaming import Renaming, interchangeable
 from components.training.rows import Row
 
 
@@ -50,7 +50,7 @@ def episode(title: str) -> Episode:
 
 @pytest.fixture(scope="module")
 def renaming(tokenizer) -> Renaming:
-    return Renaming([episode(title) for title in TITLES], tokenizer)
+    return Renaming(interchangeable([episode(title) for title in TITLES]), tokenizer)
 
 
 def row(text: str, tokenizer) -> Row:

@@ -4,7 +4,7 @@ from importlib.resources import files
 import pytest
 from PIL import Image
 
-from components.config.schema import PolicyParams, SftParams
+from components.config.schema import PolicyParams, SftRowsParams
 from components.policies.encoding import ChatEncoder
 from components.policies.student import build_image_processor
 from components.policies.tokenizer import train_tokenizer
@@ -12,7 +12,7 @@ from components.records.case import Case, Verdict
 from components.records.conversation import Message, ToolSchema
 from components.records.episode import Episode, Report, Step, StepKind, Termination, Turn
 from components.records.image_bank import ImageBank
-from components.training.rows import encode_episode, turn_weights
+from components.training.rows import encode_episode
 
 CALL = (
     "<think>\nlook.\n</think>\n\n<tool_call>\n<function=count_objects>\n<parameter=target_object>\nkite\n"
@@ -21,7 +21,7 @@ CALL = (
 REPORT = (
     '<think>\nreport.\n</think>\n\n<answer>\n{"verdict": "refuted", "explanation": "x", "cited": ["o1"]}\n</answer>'
 )
-PARAMS = SftParams()
+PARAMS = SftRowsParams()
 
 
 @pytest.fixture
@@ -31,8 +31,10 @@ def encoder(tmp_path) -> ChatEncoder:
 
 
 def table(text: str, encoder: ChatEncoder) -> list[tuple[str, float]]:
-    ids = [*encoder.tokenizer.encode(text), encoder.stop_id]
-    return list(zip(map(encoder.tokenizer.decode, ids), turn_weights(ids, encoder, PARAMS), strict=True))
+    messages = [Message("user", "q"), Message("assistant", text)]
+    (row,) = encode_episode(episode_of(step(0, text)), messages, (), encoder, PARAMS)
+    ids = row.encoded.token_ids
+    return [(encoder.tokenizer.decode(ids[at]), row.weights[at]) for at in range(*row.encoded.turns[0])]
 
 
 @pytest.mark.incident("TR-1")
@@ -50,7 +52,7 @@ def test_a_turn_of_mere_reasoning_weighs_one_up_to_its_stop_token(encoder):
 
 
 def step(index: int, text: str, masked: bool = False) -> Step:
-    kind = StepKind.ACTION if "tool_call" in text else StepKind.REPORT
+    kind = StepKind.REPORT if "<answer>" in text else StepKind.ACTION
     return Step(index=index, kind=kind, turn=Turn(text=text), masked=masked)
 
 
