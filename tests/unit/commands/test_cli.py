@@ -44,6 +44,12 @@ def test_an_unknown_stage_is_answered_with_the_known_ones() -> None:
     assert told in done.stderr
 
 
+def test_only_the_stage_that_makes_rows_shows_any() -> None:
+    done = eviflow("stage", "sft", "--show", "1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == ("eviflow: --show prints what stage `sft-rows` has made; `sft` has nothing of that kind\n")
+
+
 def test_a_wrong_key_ends_a_run_before_it_starts(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_text("sft:\n  step: 1\n")
     done = eviflow("--root", str(tmp_path), "run")
