@@ -16,7 +16,7 @@ from components.storage.identity import digest_file, digest_value
 from components.tools.registry import schemas_for
 from components.training.row_store import VERSION, ShardsReport
 
-REPORT = "processor.json"
+REPORT, NAMES = "processor.json", "names.json"
 TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",

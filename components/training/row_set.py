@@ -5,11 +5,10 @@ import json
 from components.config.paths import Paths
 from components.config.schema import Params
 from components.storage.identity import digest_file
-from components.training.processor import read_report, refuse, require_same
+from components.training.processor import NAMES, read_report, refuse, require_same
 from components.training.row_record import RowsHash
 from components.training.row_store import TRAINING, iterate_rows
 from components.training.rows import Row
-from components.training.sft_rows import NAMES
 
 
 def load_rows(params: Params, paths: Paths) -> list[Row]:

@@ -26,6 +26,7 @@ from components.storage.atomic import replace_folder, write_json, write_jsonl
 from components.storage.identity import digest_file
 from components.tools.registry import schemas_for
 from components.training.processor import (
+    NAMES,
     REPORT,
     ProcessorReport,
     ToolsReport,
@@ -40,7 +41,7 @@ from components.training.row_store import ACTION_ONLY, TRAINING, VERSION, RowWri
 from components.training.rows import encode_episode
 from components.training.spans import TagNotFound
 
-NAMES, REJECTED, STATISTICS = "names.json", "rejected.jsonl", "statistics.json"
+REJECTED, STATISTICS = "rejected.jsonl", "statistics.json"
 
 
 class SftRowsSummary(Record):

@@ -3,11 +3,12 @@
 from itertools import groupby, pairwise
 
 import pytest
-from row_samples import action, counted, episode, many_pictures, searched
+from row_samples import action, counted, episode, many_pictures, refused, searched
 
 from components.agent.codec import render_call
 from components.agent.render import messages_of
 from components.config.schema import SftRowsParams
+from components.evaluation.review import masked
 from components.policies.encoding import ChatEncoder
 from components.records.episode import Episode
 from components.tools.registry import schemas_for
@@ -70,6 +71,16 @@ def test_a_masked_turn_weighs_nothing_and_the_recovery_that_follows_is_learned(s
     assert weights[2] == {"reasoning": 0.0, "tool_call": 0.0, "feedback": 0.0}
     assert weights[1] == weights[3] == weights[4] == {"reasoning": 1.0, "tool_call": 2.0, "observation": 0.0}
     assert weights[6] == {"reasoning": 1.0, "report": 2.0, "closing": 0.0}
+
+
+def test_a_fault_that_review_masks_is_not_learned_and_the_way_back_is(student_encoder):
+    item = episode("c", counted(), refused().model_copy(update={"masked": False}), searched())
+    assert not any(step.masked for step in item.steps)
+    row = row_of(masked(item), student_encoder)
+    weights = {(span.step, span.name.value): span.weight for span in row.spans}
+    assert weights[1, "reasoning"] == weights[1, "tool_call"] == weights[1, "feedback"] == 0.0
+    assert [weights[at, "tool_call"] for at in (0, 2, 3)] == [2.0, 2.0, 2.0]
+    assert "no such tool" in text_of(row, student_encoder, 0, row.length)
 
 
 def test_spans_cover_the_row_without_gaps_and_carry_its_weights(student_encoder):

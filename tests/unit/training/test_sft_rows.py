@@ -1,6 +1,7 @@
 """Stage `sft-rows`: which episodes become rows, where, and what is counted."""
 
 import json
+from importlib.resources import files
 
 import pytest
 from row_samples import action, counted, episode, many_pictures, searched, shown, write_reviewed
@@ -74,6 +75,21 @@ def test_the_same_episodes_give_the_same_bytes(paths):
     before = {file.name: file.read_bytes() for file in paths.sft_rows.iterdir()}
     built(paths)
     assert {file.name: file.read_bytes() for file in paths.sft_rows.iterdir()} == before
+
+
+@pytest.mark.incident("PT-10")
+def test_where_the_template_drops_earlier_thoughts_an_episode_gives_parts_that_teach_each_turn_once(paths):
+    template = files("trl").joinpath("chat_templates/qwen3_5_think.jinja").read_text("utf-8")
+    (paths.base_policy / "chat_template.jinja").write_text(template)
+    item = many_pictures()
+    found = built(paths, item, max_length=20000)
+    rows = list(iterate_rows(paths.sft_rows, TRAINING))
+    assert [row.row_id for row in rows] == [f"many--scripted--s0#{part}" for part in range(4)]
+    assert (found["episodes"], found["rows"], found["steps"]) == (1, 4, 7)
+    learned = [span.step for row in rows for span in row.spans if span.name.value == "reasoning" and span.weight]
+    assert learned == [step.index for step in item.steps if not step.masked]
+    pictures = [len(row.images) for row in rows]
+    assert pictures == sorted(pictures)
 
 
 def test_an_episode_with_a_call_without_thought_is_kept_apart_as_it_was_written(paths):
