@@ -8,7 +8,7 @@ from row_samples import action, counted, episode, many_pictures, refused, search
 from components.agent.codec import render_call
 from components.agent.render import messages_of
 from components.config.schema import SftRowsParams
-from components.evaluation.review import masked
+from components.evaluation.masking import masked
 from components.policies.encoding import ChatEncoder
 from components.records.episode import Episode
 from components.tools.registry import schemas_for
