@@ -11,8 +11,10 @@ import pytest
 import yaml
 
 from components.commands.stages import STAGES, StageSpec, find_stage
+from components.config.flatten import flat_params
 from components.config.load import load_params
 from components.config.schema import Params
+from components.config.serving import SAMPLING
 from components.evaluation import systems
 from components.rollout import teacher
 
@@ -68,7 +70,8 @@ def test_a_data_stage_is_described_the_same_in_both_places(spec: StageSpec) -> N
 @pytest.mark.parametrize("spec", STAGES, ids=lambda spec: spec.name)
 def test_a_stage_names_code_that_exists_and_sections_that_exist(spec: StageSpec) -> None:
     assert not [path for path in spec.code if not (ROOT / path).exists()]
-    assert set(spec.sections) <= set(Params.model_fields)
+    known = {*Params.model_fields, *flat_params(Params(), Params.model_fields)}
+    assert set(spec.sections) <= known
     assert callable(spec.load())
 
 
@@ -94,7 +97,8 @@ def test_a_stage_depends_on_all_the_code_that_it_imports(spec: StageSpec, import
 
 def test_unfinished_episodes_go_stale_with_what_their_stage_depends_on() -> None:
     episodes = find_stage("episodes")
-    assert (episodes.sections, episodes.inputs, episodes.code) == (teacher.SECTIONS, teacher.INPUTS, teacher.CODE)
+    sections = (*teacher.SECTIONS, *SAMPLING)
+    assert (episodes.sections, episodes.inputs, episodes.code) == (sections, teacher.INPUTS, teacher.CODE)
     evaluate = find_stage("evaluate")
     assert set(systems.CODE) == set(evaluate.code) - {"components/evaluation"}
 

@@ -40,8 +40,8 @@ def opening(case: Case, *, direct: bool = False) -> tuple[Message, ...]:
 
 
 def assistant_message(turn: Turn) -> Message:
-    """A turn, verbatim and with the ids that were sampled."""
-    return Message("assistant", turn.text, token_ids=turn.token_ids)
+    """A turn, verbatim and with the ids that were sampled, and what they are ids of."""
+    return Message("assistant", turn.text, token_ids=turn.token_ids, vocabulary=turn.vocabulary)
 
 
 def follow_up(step: Step, attached: Mapping[str, str]) -> tuple[Message, ...]:

@@ -22,14 +22,18 @@ def doctor(
 ) -> None:
     """Call each service of the agent's tools once, and say what works; exit code 1 where something does not.
 
+    A model on a server that a stage is to ask (`episodes.policy`, `evaluation.served`) is tried out as the stage does.
+
     Keys come from the environment, or from the file `.env` of the checkout; `.env.example` lists them.
     """
     from components.config.load import load_params
+    from components.rollout.server_calls import server_calls
     from components.tools.doctor import examine
 
     session: Session = context.obj
     paths = session.paths
-    found = examine(load_params(paths.params), paths)
+    params = load_params(paths.params)
+    found = examine(params, paths, server_calls(params, paths))
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
     else:

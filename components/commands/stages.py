@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from components.config.serving import SAMPLING
 from components.errors import UsageError
 
 
@@ -13,7 +14,7 @@ class StageSpec(NamedTuple):
     function: str
     """`module:function`, imported when the stage runs."""
     sections: tuple[str, ...]
-    """Sections of `params.yaml` it depends on."""
+    """Sections of `params.yaml` it depends on, and single keys of others."""
     code: tuple[str, ...]
     """Source folders and files it depends on."""
     inputs: tuple[str, ...]
@@ -80,14 +81,19 @@ STAGES: tuple[StageSpec, ...] = (
     StageSpec(
         "episodes",
         "components.rollout.teacher:collect_teacher",
-        ("episodes", "agent", "tools"),
+        ("episodes", "agent", "tools", *SAMPLING),
         (
             "components/agent",
             "components/policies/casebook.py",
+            "components/policies/chatting.py",
             "components/policies/inquiry.py",
+            "components/policies/layout.py",
+            "components/policies/openai.py",
             "components/policies/reading.py",
             "components/policies/scripted.py",
+            "components/policies/served_check.py",
             "components/policies/slips.py",
+            "components/policies/vocabulary.py",
             "components/records",
             "components/rollout",
             "components/tools",
@@ -95,7 +101,7 @@ STAGES: tuple[StageSpec, ...] = (
         ),
         ("data/web", "data/evilens_f"),
         ("data/episodes",),
-        summary="investigate the training cases with the scripted teacher",
+        summary="investigate the training cases with the teacher",
     ),
     StageSpec(
         "review",
@@ -164,7 +170,7 @@ STAGES: tuple[StageSpec, ...] = (
     StageSpec(
         "evaluate",
         "components.evaluation.stage:evaluate",
-        ("world", "tools", "agent", "policy", "evaluation"),
+        ("world", "tools", "agent", "policy", "evaluation", *SAMPLING),
         (
             "components/agent",
             "components/evaluation",

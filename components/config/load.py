@@ -29,6 +29,8 @@ def parse_params(values: dict[str, Any], path: Path) -> Params:
         return Params.model_validate(given)
     except ValidationError as error:
         raise UsageError(_sentence(error.errors(), path)) from None
+    except UsageError as error:  # its value may hold a key, and is not repeated
+        raise UsageError(f"{path}: {error}") from None
 
 
 def _read_mapping(path: Path) -> dict[str, Any]:

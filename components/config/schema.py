@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from components.config.served import SCRIPTED, ServedName, TeacherName
 from components.config.serving import ServingParams
 from components.config.tools import PriceParams, ToolParams
 
@@ -74,6 +75,8 @@ class AgentParams(Section):
 class EpisodeParams(Section):
     """Stage `episodes`: teacher investigations of the training cases."""
 
+    policy: TeacherName = SCRIPTED
+    """Who investigates: `scripted`, or a model on a server, `openai:URL#MODEL`, asked as section `serving` says."""
     seed: int = 13
     rollouts_per_case: Count = 2
     """Independent investigations of each case."""
@@ -239,6 +242,8 @@ class EvaluationParams(Section):
     """Stage `evaluation`: investigations of the test cases, judged."""
 
     seed: int = 23
+    served: ServedName | None = None
+    """A model on a server, `openai:URL#MODEL`, which investigates too, asked as section `serving` says."""
     concurrency: Count = 120
     """Investigations in flight at once."""
     max_new_tokens: Count = 160

@@ -14,7 +14,7 @@ from components.evaluation.judgment import Judgment
 from components.evaluation.report import write_report
 from components.evaluation.rules_judge import judge
 from components.evaluation.summary import Bounds, Difference, MetricsFile, compare, summarise
-from components.evaluation.systems import SYSTEMS, PolicyMaker, System, episodes_of, local_policy, spent_of
+from components.evaluation.systems import PolicyMaker, System, episodes_of, local_policy, spent_of, systems_of
 from components.records.base import Record
 from components.records.case import Gold, Split
 from components.records.episode import Episode
@@ -26,7 +26,7 @@ from components.storage.atomic import write_json, write_jsonl
 from components.storage.identity import digest_file
 
 JUDGE = "rules"
-CANDIDATE, REFERENCES = "sft", ("untrained_agent", "untrained_direct")
+CANDIDATE = "sft"
 
 
 class SystemResult(Record):
@@ -60,6 +60,7 @@ def evaluate(params: Params, paths: Paths, make_policy: PolicyMaker = local_poli
 
     Raises:
         BudgetReached: `budget` ended it; what is finished is kept, and a larger budget goes on.
+        PreflightError: the server of `evaluation.served` is not there, or does not do what it is going to be asked.
         EviflowError: a policy, the benchmark or its private half is not there.
 
     """
@@ -75,13 +76,14 @@ def evaluate(params: Params, paths: Paths, make_policy: PolicyMaker = local_poli
         systems={name: summarise(found, judgments[name], gold, params.evaluation) for name, found in episodes.items()},
         differences={
             f"{CANDIDATE}-{name}": compare(judgments[CANDIDATE], judgments[name], params.evaluation)
-            for name in REFERENCES
+            for name in sorted(judgments.keys() - {CANDIDATE})
         },
         baselines=_baselines(paths, gold),
     )
-    results = {system.name: _write(system, judgments[system.name], numbers, paths) for system in SYSTEMS}
+    systems = systems_of(params)
+    results = {system.name: _write(system, judgments[system.name], numbers, paths) for system in systems}
     bank = ImageBank(paths.evaluation, also=[paths.benchmark, paths.web])
-    titles = {system.name: system.title for system in SYSTEMS}
+    titles = {system.name: system.title for system in systems}
     report = paths.evaluation / "report.html"
     write_report(report, numbers, titles, CANDIDATE, episodes[CANDIDATE], judgments[CANDIDATE], gold, bank, costs)
     write_json(paths.evaluation / "costs.json", {name: item.model_dump(mode="json") for name, item in costs.items()})
@@ -98,14 +100,18 @@ def evaluate(params: Params, paths: Paths, make_policy: PolicyMaker = local_poli
 def _investigate(
     params: Params, paths: Paths, make_policy: PolicyMaker
 ) -> tuple[dict[str, list[Episode]], dict[str, CostTable]]:
-    """Every system's episodes and what they cost; all systems share one budget."""
+    """Every system's episodes and what they cost; all systems share one budget.
+
+    One on a server comes first, so that a server that cannot be used is known before anything is run.
+    """
+    systems = systems_of(params)
     episodes, costs, spent = {}, {}, Spent()
-    for system in SYSTEMS:
+    for system in sorted(systems, key=lambda system: not system.served):
         found = episodes_of(system, params, paths, make_policy, before=spent)
         own = spent_of(system, paths)
         episodes[system.name], costs[system.name] = found, cost_table(found, own, params.prices)
         spent += own
-    return episodes, costs
+    return {one.name: episodes[one.name] for one in systems}, {one.name: costs[one.name] for one in systems}
 
 
 def _check_gold(paths: Paths, gold: dict[str, Gold]) -> None:

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from components.config.paths import Paths
 from components.config.schema import Params
+from components.config.served import read_served_model
 from components.errors import EviflowError
 from components.records.base import Record
 from components.records.case import Split
@@ -17,6 +18,7 @@ from components.records.usage import Spent
 from components.rollout.budget import Budget
 from components.rollout.cases import load_cases
 from components.rollout.engine import Job
+from components.rollout.policies import keep_check, policy_settings, start_policy
 from components.rollout.run import copy_pictures, roll_out
 from components.rollout.spending import LEDGER, Spending
 from components.rollout.work import recorded_inputs, rollout_key, work_folder
@@ -39,11 +41,13 @@ class System(NamedTuple):
 
     name: str
     folder: str
-    """The policy, relative to the checkout's root."""
+    """The policy, relative to the checkout's root; empty for one on a server."""
     trained: bool
     direct: bool
     """Judges the picture at once, without an investigation."""
     title: str
+    served: str = ""
+    """`openai:URL#MODEL` for a policy on a server."""
 
 
 SYSTEMS = (
@@ -52,7 +56,19 @@ SYSTEMS = (
     System("sft", "models/sft", True, False, "SFT agent"),
 )
 
+SERVED = "served"
+"""The system that is a model on a server."""
+
 PolicyMaker = Callable[[System, Params, Paths, ImageBank], Policy]
+
+
+def systems_of(params: Params) -> tuple[System, ...]:
+    """The systems under evaluation, in the order of the report."""
+    name = params.evaluation.served
+    if name is None:
+        return SYSTEMS
+    title = f"Served agent ({read_served_model(name).model})"
+    return (*SYSTEMS, System(SERVED, "", trained=True, direct=False, title=title, served=name))
 
 
 class Finished(Record):
@@ -96,10 +112,11 @@ def episodes_of(
 
     Raises:
         BudgetReached: the budget is spent; what is finished is kept.
+        PreflightError: the policy's server is not there, or does not do what it is going to be asked.
         EviflowError: the policy's folder is not there.
 
     """
-    if not (paths.root / system.folder / "config.json").exists():
+    if not system.served and not (paths.root / system.folder / "config.json").exists():
         stage = "sft" if system.trained else "policy"
         raise EviflowError(f"{paths.root / system.folder} holds no policy; run `eviflow stage {stage}`")
     key, output = _key(system, params, paths), paths.evaluation / f"{system.name}.parquet"
@@ -112,6 +129,7 @@ def episodes_of(
         spending = Spending(params.prices, folder / LEDGER, before)
         episodes = _run(system, params, paths, folder, make_policy, spending)
         copy_pictures(episodes, ImageBank(folder), ImageBank(paths.evaluation).put)
+        keep_check(folder, paths.evaluation)
         write_episodes(output, episodes)
         write_json(marker, Finished(key=key, episodes_sha256=digest_file(output), spent=spending.spent))
     return episodes
@@ -130,11 +148,15 @@ def _run(
     system: System, params: Params, paths: Paths, folder: Path, make_policy: PolicyMaker, spending: Spending
 ) -> list[Episode]:
     bank = ImageBank(folder, also=[paths.benchmark, paths.web])
+    if system.served:
+        policy = start_policy(system.served, params, paths, bank, folder=folder, spending=spending)
+    else:
+        policy = make_policy(system, params, paths, bank)
     episodes = roll_out(
         params,
         paths,
         [Job(case, params.evaluation.seed, system.direct) for case in load_cases(paths, Split.TEST)],
-        make_policy(system, params, paths, bank),
+        policy,
         bank=bank,
         folder=folder,
         concurrency=params.evaluation.concurrency,
@@ -145,13 +167,23 @@ def _run(
 
 
 def _key(system: System, params: Params, paths: Paths) -> str:
-    # How many bootstrap samples are drawn afterwards changes no episode.
-    evaluation = params.evaluation.model_dump(mode="json", exclude={"bootstrap_samples", "confidence"})
-    settings = params.model_dump(mode="json", include={"agent", "tools"}) | {
-        "evaluation": evaluation,
+    settings = params.model_dump(mode="json", include={"agent", "tools"}) | _own_settings(system, params, paths)
+    settings["source_policy"] = policy_of(paths).digest
+    inputs = ("data/web", "data/evilens_f/test.jsonl", "data/evilens_f/assets", system.folder)
+    return rollout_key(
+        paths,
+        settings=settings,
+        inputs=(*filter(None, inputs), *recorded_inputs(params.tools)),
+        code=CODE,
+    )
+
+
+def _own_settings(system: System, params: Params, paths: Paths) -> dict[str, Any]:
+    """What this system's episodes depend on, and no other's. How they are judged afterwards changes none."""
+    if system.served:
+        return {"evaluation": {"seed": params.evaluation.seed}} | policy_settings(system.served, params, paths)
+    return {
+        "evaluation": params.evaluation.model_dump(mode="json", exclude={"bootstrap_samples", "confidence", "served"}),
         "max_length": params.policy.max_length,
         "system": system._asdict(),
-        "source_policy": policy_of(paths).digest,
     }
-    inputs = ("data/web", "data/evilens_f/test.jsonl", "data/evilens_f/assets", system.folder)
-    return rollout_key(paths, settings=settings, inputs=(*inputs, *recorded_inputs(params.tools)), code=CODE)

@@ -1,8 +1,9 @@
 """From conversation to token ids and pixels: the one place where either is made, for serving and for training alike.
 
 The chat template renders the text around the assistant's turns; the turns themselves keep the ids that were sampled.
-A turn without ids (a scripted teacher's) is encoded once, by itself. So no sampled id is ever decoded and encoded
-again, and a turn's prompt is a prefix of every row in which the turn stands whole.
+A turn without ids (a scripted teacher's), or with ids of another vocabulary (a served teacher's), is encoded once, by
+itself. So no sampled id is ever decoded and encoded again, none is taken for another word, and a turn's prompt is a
+prefix of every row in which the turn stands whole.
 """
 
 from collections.abc import Sequence
@@ -11,8 +12,9 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from components.errors import EviflowError
-from components.policies.layout import Slot, lay_out, slot_text
+from components.policies.layout import Slot, harmless, lay_out, slot_text
 from components.policies.tokens import IM_END, IMAGE_PAD
+from components.policies.vocabulary import vocabulary_of
 from components.records.conversation import Message, ToolSchema
 from components.records.image_bank import ImageBank
 
@@ -65,6 +67,8 @@ class ChatEncoder:
         self._grids: dict[str, tuple[int, int, int]] = {}
         self._ids_of = lru_cache(CACHED_CHUNKS)(partial(tokenizer.encode, add_special_tokens=False))
         self._opening: dict[str, frozenset[int]] = {}
+        self.vocabulary = vocabulary_of(tokenizer)
+        """Only ids of this vocabulary are taken as they are."""
         self.stop_id: int = tokenizer.convert_tokens_to_ids(IM_END)
         self.image_id: int = tokenizer.convert_tokens_to_ids(IMAGE_PAD)
         self.merge_size: int = image_processor.merge_size
@@ -90,8 +94,8 @@ class ChatEncoder:
 
     def _slot_ids(self, message: Message, slot: Slot) -> list[int]:
         """The ids of an assistant turn in its slot: as sampled, or encoded here and closed with the stop token."""
-        if message.token_ids is None:
-            return [*self._encode_chunk(slot_text(message.text, slot)), self.stop_id]
+        if message.token_ids is None or message.vocabulary != self.vocabulary:
+            return [*self._encode_chunk(slot_text(harmless(message.text), slot)), self.stop_id]
         return list(message.token_ids if slot.whole else self._after_thought(message.token_ids))
 
     def _after_thought(self, token_ids: Sequence[int]) -> Sequence[int]:

@@ -113,6 +113,7 @@ class LocalPolicy:
         return Turn(
             text=self.encoder.tokenizer.decode(decoded.token_ids[:-1] if stopped else decoded.token_ids),
             token_ids=tuple(decoded.token_ids),
+            vocabulary=self.encoder.vocabulary,
             logprobs=tuple(decoded.logprobs),
             finish_reason="stop" if stopped else "length",
             prompt_tokens=len(row.token_ids),

@@ -2,67 +2,30 @@
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
-import httpx
 from pydantic import SecretStr
 
+from components.config.served import ServedModel
 from components.config.serving import ServingParams
-from components.errors import UsageError
 from components.policies.chatting import chat_messages, turn_text
+from components.policies.vocabulary import Vocabulary
 from components.records.conversation import Answer, Conversation
 from components.records.episode import Turn
 from components.records.image_bank import ImageBank, sha256_hex
 from components.storage.atomic import write_bytes
-from components.tools.clients.chat import ChatClient
+from components.tools.clients.chat import ChatClient, problem_of
 from components.tools.clients.completions import SERVICE, Completion
-from components.tools.clients.errors import Quarantined
+from components.tools.clients.errors import Overloaded, Quarantined, Rejected, ServiceError
 from components.tools.clients.http import Requester
 
-PREFIX = "openai:"
-FORM = f"{PREFIX}URL#MODEL"
-_LONGEST_NAME = 80
 _NOT_RECORDED = ("tools", "tool_choice", "parallel_tool_calls")
 """Of what is sent, what says nothing about sampling."""
 _TAGS = 64
 """Tokens that a server's parser has taken away around a call, or around the thought, at most."""
-
-
-class ServedModel(NamedTuple):
-    """A model, and where it is served."""
-
-    base: str
-    """Address up to and with `/v1`."""
-    model: str
-    """As the server calls it."""
-
-    @property
-    def name(self) -> str:
-        """What episodes call the policy: fit for the name of a file."""
-        return "openai-" + re.sub(r"[^A-Za-z0-9._]+", "-", self.model).strip("-.")[:_LONGEST_NAME]
-
-
-def read_served_model(text: str) -> ServedModel:
-    """The model that `openai:URL#MODEL` names.
-
-    Raises:
-        UsageError: it has another form, or a key in it.
-
-    """
-    address, _, model = text.removeprefix(PREFIX).partition("#")
-    try:
-        url = httpx.URL(address)
-    except httpx.InvalidURL:
-        url = httpx.URL("")
-    if url.scheme not in ("http", "https") or not url.host or not model.strip():
-        raise UsageError(f"`{text}` is no {FORM}; an example is openai:http://127.0.0.1:8000/v1#Qwen/Qwen3.5-9B")
-    if url.userinfo or url.query:
-        raise UsageError(f"the address of {FORM} may hold no key, since it is recorded; set EVIFLOW_OPENAI_KEY instead")
-    return ServedModel(address.rstrip("/"), model.strip())
 
 
 class OpenAiPolicy:
@@ -74,13 +37,21 @@ class OpenAiPolicy:
         bank: where the conversations' pictures are found.
         key: as `ServiceSettings` holds it; None where the server asks for none.
         kept: folder where replies that may not be used are kept as they came.
+        vocabulary: of the served model; None where nobody says which tokenizer it has.
 
     """
 
     quick = False
 
     def __init__(
-        self, served: ServedModel, params: ServingParams, bank: ImageBank, *, key: SecretStr | None, kept: Path
+        self,
+        served: ServedModel,
+        params: ServingParams,
+        bank: ImageBank,
+        *,
+        key: SecretStr | None,
+        kept: Path,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         self.name = served.name
         self._served = served
@@ -88,6 +59,7 @@ class OpenAiPolicy:
         self._bank = bank
         self._key = key
         self._kept = kept
+        self._vocabulary = vocabulary
 
     def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
         """One turn for each conversation, in order; raises the first ServiceError that there was."""
@@ -110,7 +82,7 @@ class OpenAiPolicy:
                 self._served.base,
                 self._served.model,
                 self._key,
-                "max_tokens" if self._params.dialect == "vllm" else "max_completion_tokens",
+                limit_of(self._params),
             )
             yield lambda conversation: self._turn(client, conversation, slots)
 
@@ -118,7 +90,7 @@ class OpenAiPolicy:
         parsed = self._params.calls == "parsed"
         settings = request_settings(self._params, conversation)
         try:
-            async with slots:
+            async with turn_deadline(self._params.turn_timeout_s), slots:
                 messages = chat_messages(
                     conversation, self._bank.read, thoughts=self._params.keep_thoughts, parsed=parsed
                 )
@@ -129,24 +101,33 @@ class OpenAiPolicy:
                     extra=settings,
                 )
             self._check_thought(completion)
-        except Quarantined as error:
-            raise self._keep(error) from error
+            self._check_ids(completion)
+        except ServiceError as error:
+            self._keep(error)
+            raise
         return self._as_turn(completion, settings)
 
     def _check_thought(self, completion: Completion) -> None:
-        """Raise Quarantined for a thought that is surely longer than the server was told to let it become.
-
-        A token of the rest has a byte at least, so what the rest cannot account for was thought.
-        """
-        budget, least = self._params.thinking_budget, completion.completion_tokens - _longest_rest(completion)
+        """Raise Quarantined for a thought that is surely longer than the server was told to let it become."""
+        budget, least = self._params.thinking_budget, thought_at_least(completion)
         if budget is not None and least > budget:
             reason = f"a thought of {least} tokens or more, though its budget is {budget}: the server does not keep it"
             raise Quarantined(SERVICE, reason, completion.body)
 
-    def _keep(self, error: Quarantined) -> Quarantined:
-        """Keep the reply, and say where."""
-        path = write_bytes(self._kept / f"{sha256_hex(error.reply)[:16]}.reply", error.reply)
-        return Quarantined(error.service, f"{error.reason}; the reply is kept as {path}", error.reply)
+    def _check_ids(self, completion: Completion) -> None:
+        """Raise Quarantined for an id that the served model's tokenizer does not have."""
+        size, largest = self._vocabulary.size if self._vocabulary else None, max(completion.token_ids or (0,))
+        if size is not None and largest >= size:
+            reason = f"token {largest}, though serving.tokenizer has {size}: it is another model's"
+            raise Quarantined(SERVICE, reason, completion.body)
+
+    def _keep(self, error: ServiceError) -> None:
+        """Keep the reply, if one came, and let the error say where."""
+        if error.reply:
+            path = write_bytes(self._kept / f"{sha256_hex(error.reply)[:16]}.reply", error.reply)
+            said = f": {problem_of(error.reply)}".rstrip(": ") if isinstance(error, Overloaded) else ""
+            kept = "" if isinstance(error, Rejected) else f"; the reply is kept as {path}"
+            error.reason += said + kept
 
     def _as_turn(self, completion: Completion, settings: dict[str, Any]) -> Turn:
         sent = {"max_tokens": self._params.max_tokens, "temperature": self._params.temperature, **settings}
@@ -155,16 +136,42 @@ class OpenAiPolicy:
             "model": self._served.model,
             "answered": completion.model,
             **{name: value for name, value in sent.items() if name not in _NOT_RECORDED},
+            **({"logprobs_mode": self._params.logprobs} if completion.logprobs else {}),
         }
+        named = self._vocabulary.name if self._vocabulary else self._served.vocabulary
         return Turn(
             text=turn_text(completion),
             token_ids=completion.token_ids,
+            vocabulary=named if completion.token_ids else "",
             logprobs=completion.logprobs,
             top_logprobs=completion.top_logprobs,
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
             sampling_json=json.dumps(sampling),
         )
+
+
+@asynccontextmanager
+async def turn_deadline(seconds: float) -> AsyncIterator[None]:
+    """Raise ServiceError where what is inside takes longer."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        raise ServiceError(SERVICE, f"no turn within {seconds:g} s") from error
+
+
+def limit_of(params: ServingParams) -> Literal["max_tokens", "max_completion_tokens"]:
+    """What the server calls the bound on a reply."""
+    return "max_tokens" if params.dialect == "vllm" else "max_completion_tokens"
+
+
+def thought_at_least(completion: Completion) -> int:
+    """Tokens that a reply's thought surely has; below nought where nothing is sure.
+
+    A token of the rest has a byte at least, so what the rest cannot account for was thought.
+    """
+    return completion.completion_tokens - _longest_rest(completion)
 
 
 def _longest_rest(completion: Completion) -> int:

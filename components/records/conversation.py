@@ -20,6 +20,8 @@ class Message:
     """SHA-256 of pictures in the image bank."""
     token_ids: tuple[int, ...] | None = None
     """For an assistant message: the ids that were sampled, so that none is ever encoded again."""
+    vocabulary: str = ""
+    """Which vocabulary these are of; a reader of another one, or of none that is known, encodes the text instead."""
     observation_id: str | None = None
     """For a tool message."""
 

@@ -51,6 +51,9 @@ class Turn(Record):
     """Derived from `token_ids` where there are any, without the stop token."""
     token_ids: tuple[int, ...] | None = None
     """Sampled ids, stop token included; None for a policy that does not sample tokens."""
+    vocabulary: str = ""
+    """Which vocabulary these are of: the digest of a tokenizer, or the server and model that told them. Empty where
+    nobody knows, or where there are none."""
     logprobs: tuple[float, ...] | None = None
     """Natural log-probability of each sampled id."""
     top_logprobs: tuple[tuple[tuple[int | str, float], ...], ...] | None = None

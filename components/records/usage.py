@@ -16,6 +16,9 @@ class Meter(StrEnum):
     UPLOADS = "uploaded pictures"
 
 
+START_CHECK = "start-up check"
+"""What stands for an episode where the trial of a server is charged, before there is any."""
+
 _POLICY = "policy "
 """What the meters of language models begin with; their units are tokens."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from components.config.tools import PriceParams
 from components.records.base import Record
 from components.records.episode import Episode, StepKind
-from components.records.usage import Charge, Spent, policy_usage
+from components.records.usage import START_CHECK, Charge, Spent, policy_usage
 from components.rollout.spending import POLICY
 from components.tools.prices import price, total_price
 
@@ -49,7 +49,7 @@ class CostTable(Record):
     episodes: dict[str, CostRow]
     """By episode id, calls without turns."""
     total: CostRow
-    """Calls without turns."""
+    """Calls without turns; what was spent on trying a server out is in it too."""
 
 
 def cost_table(episodes: Sequence[Episode], spent: Spent, prices: PriceParams) -> CostTable:
@@ -63,7 +63,7 @@ def cost_table(episodes: Sequence[Episode], spent: Spent, prices: PriceParams) -
         prices_as_of=prices.as_of,
         sent=spent.requests,
         tools=dict(sorted(tools.items(), key=lambda item: (item[0] == POLICY, item[0]))),
-        episodes=dict(sorted(by_episode.items())),
+        episodes={name: row for name, row in sorted(by_episode.items()) if name != START_CHECK},
         total=sum(by_episode.values(), CostRow()),
     )
 

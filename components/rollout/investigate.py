@@ -13,7 +13,8 @@ from components.agent.codec import parse_turn
 from components.agent.loop import Investigation
 from components.config.paths import Paths
 from components.config.schema import Params
-from components.config.settings import load_service_settings, variable
+from components.config.served import FORM, SCRIPTED, is_served
+from components.config.settings import variable
 from components.errors import EviflowError, UsageError, unknown_name
 from components.policies.scripted import ScriptedTeacher
 from components.records.case import Case
@@ -24,13 +25,14 @@ from components.records.image_check import read_picture
 from components.rollout.asking import Asker, asking
 from components.rollout.cases import find_case
 from components.rollout.choices import EVERY_TOOL, ToolChoice
+from components.rollout.policies import served_policy
 from components.rollout.show import call_text
 from components.rollout.spending import Spending
 from components.tools.clients.errors import Overloaded, Rejected, ServiceError
 from components.tools.metering import charged_to
 from components.tools.services import open_services
 
-POLICIES = ("scripted", "sft", "base")
+POLICIES = (SCRIPTED, "sft", "base")
 _SHOWN_CHARS = 60
 
 
@@ -118,13 +120,11 @@ def find_policy(name: str | None, params: Params, paths: Paths, bank: ImageBank)
         UsageError: there is no policy of that name, or it has not been made yet.
 
     """
-    from components.policies.openai import FORM, PREFIX
-
-    if name is not None and name.startswith(PREFIX):
-        return _served_policy(name, params, paths, bank)
+    if name is not None and is_served(name):
+        return served_policy(name, params, paths, bank)
     if name is not None and name not in POLICIES:
         raise unknown_name("policy", name, [*POLICIES, FORM])
-    if name == "scripted":
+    if name == SCRIPTED:
         return ScriptedTeacher()
     folder = paths.base_policy if name == "base" else paths.sft_policy
     if not (folder / "config.json").exists():
@@ -138,14 +138,6 @@ def find_policy(name: str | None, params: Params, paths: Paths, bank: ImageBank)
         max_new_tokens=params.evaluation.max_new_tokens,
         max_length=params.policy.max_length,
     )
-
-
-def _served_policy(name: str, params: Params, paths: Paths, bank: ImageBank) -> Policy:
-    from components.policies.openai import OpenAiPolicy, read_served_model
-
-    served = read_served_model(name)
-    key = load_service_settings(paths.root).openai_key
-    return OpenAiPolicy(served, params.serving, bank, key=key, kept=paths.quarantine)
 
 
 async def _investigate(

@@ -6,13 +6,14 @@ its shard to the next one, which goes on where it stopped.
 """
 
 import os
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
 from components.config.paths import Paths
 from components.config.schema import BudgetLimit, Params
 from components.errors import BudgetReached, Drained
-from components.policies.scripted import ScriptedTeacher
 from components.records.base import Record
 from components.records.case import Case
 from components.records.conversation import Policy
@@ -33,30 +34,22 @@ REQUEST, DRAIN = "request.json", "drain"
 class PolicySpec(Record):
     """How a worker makes the policy."""
 
-    source: str
-    """`scripted`, `openai:URL#MODEL`, or a folder of the checkout that holds a model."""
+    maker: str
+    """`module:function`, which is given settings, checkout, picture bank and `arguments`."""
+    arguments: dict[str, str]
     name: str
     """What episodes call it."""
-    max_new_tokens: int = 0
-    """Longest turn of a model in a folder."""
+
+    @classmethod
+    def of(cls, maker: Callable[..., Policy], name: str, **arguments: str) -> "PolicySpec":
+        """The policy that a function of a module makes."""
+        return cls(maker=f"{maker.__module__}:{maker.__qualname__}", arguments=arguments, name=name)
 
     def make(self, params: Params, paths: Paths, bank: ImageBank) -> Policy:
         """The policy."""
-        if self.source == ScriptedTeacher.name:
-            return ScriptedTeacher()
-        if self.source.startswith("openai:"):
-            from components.rollout.investigate import find_policy
-
-            return find_policy(self.source, params, paths, bank)
-        from components.policies.local import LocalPolicy
-
-        return LocalPolicy(
-            paths.root / self.source,
-            bank,
-            name=self.name,
-            max_new_tokens=self.max_new_tokens,
-            max_length=params.policy.max_length,
-        )
+        module, _, function = self.maker.partition(":")
+        policy: Policy = getattr(import_module(module), function)(params, paths, bank, **self.arguments)
+        return policy
 
 
 class SharedJob(Record):

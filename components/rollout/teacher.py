@@ -1,4 +1,4 @@
-"""Stage `episodes`: the scripted teacher investigates the training cases; later phases repeat it for some of them.
+"""Stage `episodes`: the teacher investigates the training cases; later phases repeat it for some of them.
 
 Each case is investigated several times, with seeds that lead the teacher down different paths. Only public data is
 read: the private answers may be deleted before this stage runs.
@@ -12,10 +12,8 @@ from typing import NamedTuple
 
 from components.config.paths import Paths
 from components.config.schema import EpisodeParams, Params
-from components.policies.scripted import ScriptedTeacher
 from components.records.base import Record
 from components.records.case import Case, Split
-from components.records.conversation import Policy
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
 from components.records.image_writer import new_shards
@@ -25,6 +23,7 @@ from components.rollout.budget import Budget
 from components.rollout.cases import load_cases
 from components.rollout.costs import CostRow, cost_table
 from components.rollout.engine import Job
+from components.rollout.policies import keep_check, policy_settings, start_policy, worker_policy
 from components.rollout.remote import roll_out_remotely
 from components.rollout.run import copy_pictures, roll_out
 from components.rollout.sharing import PolicySpec, RolloutRequest, SharedJob
@@ -39,10 +38,15 @@ INPUTS = ("data/web", "data/evilens_f")
 CODE = (
     "components/agent",
     "components/policies/casebook.py",
+    "components/policies/chatting.py",
     "components/policies/inquiry.py",
+    "components/policies/layout.py",
+    "components/policies/openai.py",
     "components/policies/reading.py",
     "components/policies/scripted.py",
+    "components/policies/served_check.py",
     "components/policies/slips.py",
+    "components/policies/vocabulary.py",
     "components/records",
     "components/rollout",
     "components/tools",
@@ -87,6 +91,7 @@ def collect_teacher(params: Params, paths: Paths) -> EpisodesSummary:
 
     Raises:
         BudgetReached: `budget` ended it; what is finished is kept, and a larger budget goes on.
+        PreflightError: the teacher's server is not there, or does not do what it is going to be asked.
         EviflowError: the benchmark is not there.
 
     """
@@ -108,7 +113,7 @@ def phase_seeds(episodes: EpisodeParams, attempt: int) -> list[int]:
 def teacher_work(params: Params, paths: Paths, stage: str) -> Iterator[Path]:
     """The folder of a stage's unfinished episodes, named by everything that they depend on."""
     settings = params.model_dump(mode="json", include=set(SECTIONS))
-    settings |= {"policy": _teacher().name, "source_policy": policy_of(paths).digest}
+    settings |= policy_settings(params.episodes.policy, params, paths) | {"source_policy": policy_of(paths).digest}
     key = rollout_key(paths, settings=settings, inputs=(*INPUTS, *recorded_inputs(params.tools)), code=CODE)
     with work_folder(paths, stage, key) as folder:
         yield folder
@@ -125,27 +130,32 @@ def collect_phase(params: Params, paths: Paths, phase: Phase, folder: Path) -> E
 
     Raises:
         BudgetReached: `budget` ended it; what is finished is kept in `folder`.
+        PreflightError: the teacher's server is not there, or does not do what it is going to be asked.
 
     """
     episodes, spending = _investigated(params, paths, phase, folder)
     with replace_folder(phase.target) as staging:
-        with new_shards(staging) as bank:
-            pictures = copy_pictures(episodes, ImageBank(folder), bank.put)
+        with new_shards(staging) as shards:
+            pictures = copy_pictures(episodes, ImageBank(folder), shards.put)
         write_episode_shards(staging, episodes.by_id)
         write_json(staging / SPENT, spending.spent)
+        keep_check(folder, staging)
     cost = cost_table(episodes, spending.spent, params.prices).total
     return _summary(episodes, len(phase.cases), pictures, cost)
 
 
 def _investigated(params: Params, paths: Paths, phase: Phase, folder: Path) -> tuple[Finished, Spending]:
     """A phase's episodes, and what they took."""
-    jobs, policy = [Job(case, seed) for case in phase.cases for seed in phase.seeds], _teacher()
+    jobs = [Job(case, seed) for case in phase.cases for seed in phase.seeds]
+    spending = Spending(params.prices, folder / LEDGER, phase.before)
     banks = (paths.benchmark, paths.web)
+    bank = ImageBank(folder, also=banks)
+    policy = start_policy(params.episodes.policy, params, paths, bank, folder=folder, spending=spending)
     if params.rollout.executor == "ray":
         request = RolloutRequest(
             root=str(paths.root),
             params=params,
-            policy=PolicySpec(source=policy.name, name=policy.name),
+            policy=PolicySpec.of(worker_policy, policy.name, source=params.episodes.policy),
             jobs=tuple(SharedJob.of(job) for job in jobs),
             banks=tuple(map(str, banks)),
             concurrency=params.episodes.concurrency,
@@ -155,24 +165,18 @@ def _investigated(params: Params, paths: Paths, phase: Phase, folder: Path) -> t
             before=phase.before,
         )
         return roll_out_remotely(request, folder)
-    spending = Spending(params.prices, folder / LEDGER, phase.before)
     episodes = roll_out(
         params,
         paths,
         jobs,
         policy,
-        bank=ImageBank(folder, also=banks),
+        bank=bank,
         folder=folder,
         concurrency=params.episodes.concurrency,
         title=phase.title,
         budget=Budget("episodes", params.budget.episodes, spending),
     )
     return episodes, spending
-
-
-def _teacher() -> Policy:
-    """Who investigates."""
-    return ScriptedTeacher()
 
 
 def _summary(episodes: Sequence[Episode], cases: int, pictures: int, cost: CostRow) -> EpisodesSummary:

@@ -3,6 +3,8 @@
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,9 +30,10 @@ def digest_value(value: Mapping[str, Any] | BaseModel) -> str:
 
 
 def digest_params(params: Params, sections: Iterable[str] | None = None) -> str:
-    """SHA-256 of the named sections, or of all; comments and key order do not count."""
+    """SHA-256 of the named sections or single keys (`section.key`), or of all; comments and order do not count."""
     plain = params.model_dump(mode="json")
-    return digest_value({name: plain[name] for name in (sections if sections is not None else plain)})
+    names = plain if sections is None else sections
+    return digest_value({name: reduce(getitem, name.split("."), plain) for name in names})
 
 
 def digest_file(path: Path) -> str:

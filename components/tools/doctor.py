@@ -3,7 +3,7 @@
 import asyncio
 import io
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from PIL import Image, ImageDraw
@@ -12,6 +12,7 @@ from components.config.paths import Paths
 from components.config.schema import Params
 from components.config.settings import ServiceSettings, load_service_settings, variable
 from components.config.tools import PriceParams, ToolParams
+from components.errors import PreflightError
 from components.records.base import Record
 from components.records.image_bank import ImageBank
 from components.tools import perception_prompts as prompts
@@ -67,7 +68,7 @@ class Examination(Record):
         return not any(probe.state in fatal for probe in self.probes)
 
 
-class _Call(NamedTuple):
+class Call(NamedTuple):
     """One call that could be made."""
 
     service: str
@@ -77,13 +78,13 @@ class _Call(NamedTuple):
     """Gives what it found."""
 
 
-def examine(params: Params, paths: Paths) -> Examination:
-    """Call every service that has its keys, once."""
+def examine(params: Params, paths: Paths, also: Sequence[Call] = ()) -> Examination:
+    """Call every service that has its keys, once, and whatever else is to be tried out."""
     settings = load_service_settings(paths.root)
-    return asyncio.run(_examine(params, paths, settings))
+    return asyncio.run(_examine(params, paths, settings, also))
 
 
-async def _examine(params: Params, paths: Paths, settings: ServiceSettings) -> Examination:
+async def _examine(params: Params, paths: Paths, settings: ServiceSettings, also: Sequence[Call]) -> Examination:
     served = settings.world_url
     transport = PortTransport(served) if served else NetworkTransport()
     bank = ImageBank(paths.work / "doctor")
@@ -94,12 +95,12 @@ async def _examine(params: Params, paths: Paths, settings: ServiceSettings) -> E
     ):
         services = Services(requester, tools, bank, SourcePolicy(), None if served else settings)
         asked = None if served else settings
-        calls = (*_CALLS, *_looking(tools, settings, models))
+        calls = (*_CALLS, *_looking(tools, settings, models), *also)
         probes = await asyncio.gather(*(_probe(call, services, asked, params.prices) for call in calls))
     return Examination(transport=params.tools.transport, prices_as_of=params.prices.as_of, probes=tuple(probes))
 
 
-async def _probe(call: _Call, services: Services, settings: ServiceSettings | None, prices: PriceParams) -> Probe:
+async def _probe(call: Call, services: Services, settings: ServiceSettings | None, prices: PriceParams) -> Probe:
     """Make a call if it has its keys; `settings` are None where none are asked for."""
     missing = [] if settings is None else [variable(name) for name in call.needs if getattr(settings, name) is None]
     if missing:
@@ -111,14 +112,14 @@ async def _probe(call: _Call, services: Services, settings: ServiceSettings | No
     with tallied(call.service) as tally:
         try:
             state, detail = "works", await call.make(services)
-        except (ServiceError, NotThere, Unusable) as error:
+        except (ServiceError, NotThere, Unusable, PreflightError) as error:
             state, detail = "fails", _complaint(error, call)
     seconds = round(time.perf_counter() - started, 3)
     cost = total_price(tally.usage, prices)
     return Probe(service=call.service, state=state, detail=detail, seconds=seconds, cost_usd=cost)
 
 
-def _complaint(error: Exception, call: _Call) -> str:
+def _complaint(error: Exception, call: Call) -> str:
     reason = error.reason if isinstance(error, ServiceError) else str(error)
     if isinstance(error, Rejected):
         return f"{reason}; look at {', '.join(map(variable, call.needs))} and at the account's credit"
@@ -156,16 +157,16 @@ async def _text(services: Services) -> str:
 
 
 _CALLS = (
-    _Call("search", _SERPER, _search),
-    _Call("image search", _SERPER, _images),
-    _Call("reverse image search", (*_SERPER, *_UPLOAD), _lens),
-    _Call(upload.SERVICE, _UPLOAD, _lay),
-    _Call(jina.SERVICE, ("jina_key",), _read),
-    _Call(baidu_ocr.SERVICE, _BAIDU, _text),
+    Call("search", _SERPER, _search),
+    Call("image search", _SERPER, _images),
+    Call("reverse image search", (*_SERPER, *_UPLOAD), _lens),
+    Call(upload.SERVICE, _UPLOAD, _lay),
+    Call(jina.SERVICE, ("jina_key",), _read),
+    Call(baidu_ocr.SERVICE, _BAIDU, _text),
 )
 
 
-def _looking(tools: ToolParams, settings: ServiceSettings, requester: Requester) -> tuple[_Call, ...]:
+def _looking(tools: ToolParams, settings: ServiceSettings, requester: Requester) -> tuple[Call, ...]:
     """The call to the model that looks at pictures, where one is to."""
     if tools.perception != "model":
         return ()
@@ -179,7 +180,7 @@ def _looking(tools: ToolParams, settings: ServiceSettings, requester: Requester)
         )
         return f"{tools.perception_model} counts {read_reply(Count, reply, yxyx=False).count} words in a picture of one"
 
-    return (_Call(VISION, ("vision_url",), look),)
+    return (Call(VISION, ("vision_url",), look),)
 
 
 def _picture() -> bytes:

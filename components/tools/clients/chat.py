@@ -128,13 +128,15 @@ def _check(answer: Answer) -> None:
     """Pass over what `read_completion` looks at; raise for a request that the server does not take."""
     if answer.status == 200:
         return
-    problem = _problem(answer.content)
+    problem = problem_of(answer.content)
     if _NOT_FINITE in problem.casefold():
         raise Quarantined(answer.service, "numbers that are not finite", answer.content)
-    raise ServiceError(answer.service, f"status {answer.status}: {problem}".rstrip(": "))
+    error = ServiceError(answer.service, f"status {answer.status}: {problem}".rstrip(": "))
+    error.reply = answer.content
+    raise error
 
 
-def _problem(body: bytes) -> str:
+def problem_of(body: bytes) -> str:
     """What the server says of it, in either of the forms that servers have; empty when it says nothing."""
     try:
         told = json.loads(body)

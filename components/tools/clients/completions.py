@@ -9,7 +9,7 @@ import math
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, StrictInt, ValidationError
 
 from components.tools.clients.errors import Quarantined
 
@@ -97,7 +97,7 @@ class _Logprobs(BaseModel):
 class _Choice(BaseModel):
     message: _Message
     finish_reason: str | None = "stop"
-    token_ids: list[int] | None = None
+    token_ids: list[StrictInt] | None = None
     logprobs: _Logprobs | None = None
 
 
@@ -123,16 +123,31 @@ def read_completion(body: bytes, service: str = SERVICE) -> Completion:
         Quarantined: it has another form, or something in it says that it may not be used.
 
     """
-    try:
-        reply = _Reply.model_validate(json.loads(body))
-    except (ValueError, RecursionError) as error:
-        form = "a reply in another form" if isinstance(error, ValidationError) else "a reply that is no JSON"
-        raise Quarantined(service, form, body) from error
+    reply = _reply(body, service)
     tokens = _tokens(reply.choices[0])
     fault = _fault_of_numbers(tokens) or _fault(completion := _completion(reply, tokens, body))
     if fault:
         raise Quarantined(service, fault, body)
     return completion
+
+
+def unchecked_completion(body: bytes) -> Completion:
+    """The completion in a reply's body, whatever may be said against using it; to find out about the server alone.
+
+    Raises:
+        Quarantined: it has another form.
+
+    """
+    reply = _reply(body, SERVICE)
+    return _completion(reply, _tokens(reply.choices[0]), body)
+
+
+def _reply(body: bytes, service: str) -> _Reply:
+    try:
+        return _Reply.model_validate(json.loads(body))
+    except (ValueError, RecursionError) as error:
+        form = "a reply in another form" if isinstance(error, ValidationError) else "a reply that is no JSON"
+        raise Quarantined(service, form, body) from error
 
 
 def _tokens(choice: _Choice) -> list[_Token]:
@@ -197,6 +212,8 @@ def _is_finite(value: float | None) -> bool:
 def _fault(completion: Completion) -> str:
     """Why nobody may act on the completion; empty when one may."""
     ids, logprobs = completion.token_ids, completion.logprobs
+    if min(ids or (0,)) < 0:
+        return f"token {min(ids or ())}, which no vocabulary has"
     runs = (sum(1 for _ in run) for token, run in groupby(ids or ()) if token == 0)
     if max(runs, default=0) > LONGEST_RUN:
         return f"a run of more than {LONGEST_RUN} times token 0"

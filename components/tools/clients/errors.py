@@ -10,10 +10,16 @@ class ServiceError(Exception):
 
     """
 
+    reply: bytes = b""
+    """What came instead, without keys; empty where nothing came, or where nobody keeps it."""
+
     def __init__(self, service: str, reason: str) -> None:
-        super().__init__(f"{service}: {reason}")
+        super().__init__(service, reason)
         self.service = service
         self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.service}: {self.reason}"
 
 
 class Overloaded(ServiceError):

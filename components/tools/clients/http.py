@@ -190,9 +190,14 @@ class Requester:
                 finally:
                     await response.aclose()
         bill.answered = True
-        check_load(service, response)
-        check_access(service, response)
-        return Answer(service, response.status_code, str(response.url), without_secrets(content, self._secrets))
+        content = without_secrets(content, self._secrets)
+        try:
+            check_load(service, response)
+            check_access(service, response)
+        except ServiceError as error:
+            error.reply = content
+            raise
+        return Answer(service, response.status_code, str(response.url), content)
 
 
 @contextmanager

@@ -1,12 +1,16 @@
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
+from openai_double import MODEL
+from served_teacher import teaching
 
 from components.agent.codec import render_report
 from components.config.paths import Paths
 from components.config.schema import AgentParams, BudgetParams, EvaluationParams, Params
-from components.errors import BudgetReached, EviflowError
+from components.config.serving import ServingParams
+from components.errors import BudgetReached, EviflowError, PreflightError
 from components.evaluation.judgment import Judgment
 from components.evaluation.stage import evaluate
 from components.evaluation.systems import System
@@ -137,6 +141,43 @@ def test_all_systems_share_a_budget_and_what_is_finished_is_kept(params: Params,
     result = evaluate(under(9_000), ready, maker)
     assert maker.made[3:] == ["sft"]
     assert result.costs["sft"].sent == result.costs["sft"].total.requests, "nothing was asked twice"
+
+
+def test_a_model_on_a_server_is_judged_beside_the_others_and_asked_once(params: Params, ready: Paths) -> None:
+    maker = Maker()
+    with teaching() as server:
+
+        def on(**serving: Any) -> Params:
+            evaluation = params.evaluation.model_copy(update={"served": server.policy})
+            return params.model_copy(update={"evaluation": evaluation, "serving": ServingParams(**serving)})
+
+        evaluate(params, ready, maker)
+        result = evaluate(on(), ready, maker)
+        assert maker.made == ["untrained_direct", "untrained_agent", "sft"], "the others are as they were"
+        assert list(result.systems) == ["untrained_direct", "untrained_agent", "sft", "served"]
+        assert result.systems["served"].title == f"Served agent ({MODEL})"
+        assert result.systems["served"].metrics["balanced_accuracy"] >= 0.8
+        assert set(result.differences) == {"sft-untrained_agent", "sft-untrained_direct", "sft-served"}
+        assert "Served agent" in result.report_path.read_text()
+        assert json.loads((ready.evaluation / "server.json").read_text())["model"] == MODEL
+        assert set(server.asked.values()) == {1}
+
+        asked, checks = server.asked.total(), server.checks
+        slower = on(concurrency=1, request_timeout_s=30)
+        evaluate(
+            slower.model_copy(update={"policy": params.policy.model_copy(update={"max_length": 900})}), ready, maker
+        )
+        assert (server.asked.total(), server.checks) == (asked, checks), "nothing that it depends on has changed"
+        evaluate(on(temperature=0.2), ready, maker)
+        assert server.asked.total() == 2 * asked
+
+
+def test_a_server_that_cannot_be_used_is_known_before_any_system_is_run(params: Params, ready: Paths) -> None:
+    maker = Maker()
+    evaluation = params.evaluation.model_copy(update={"served": "openai:http://127.0.0.1:9/v1#m"})
+    with pytest.raises(PreflightError, match=r"m at http://127.0.0.1:9/v1 cannot be used"):
+        evaluate(params.model_copy(update={"evaluation": evaluation}), ready, maker)
+    assert maker.made == []
 
 
 def test_a_missing_policy_is_named(params: Params, paths: Paths) -> None:

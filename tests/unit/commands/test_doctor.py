@@ -134,3 +134,19 @@ def test_the_model_that_looks_is_asked_too_where_one_is_to(checkout: Path) -> No
     assert [one["state"] for one in found] == ["works", "fails"]
     assert found[0]["detail"] == f"{MODEL} counts 1 words in a picture of one"
     assert found[1]["detail"] == "a reply that is no JSON"
+
+
+@pytest.mark.incident("SV-8")
+def test_a_model_that_stages_are_to_ask_is_tried_out_as_they_do(checkout: Path) -> None:
+    assert "language model" not in probes(doctor(checkout, "--json"))
+    with chatting() as server:
+        prices = "prices: {models: {openai-*: {input_usd: 1, output_usd: 2}}}"
+        asked = f"episodes: {{policy: '{server.policy}'}}\nevaluation: {{served: '{server.policy}'}}\n{prices}\n"
+        (checkout / "params.yaml").write_text(asked, "utf-8")
+        server.gives(reply(None, calls=[("note", "{}")], finish="tool_calls"), reply("ready"))
+        found = [probes(doctor(checkout, "--json", EVIFLOW_OPENAI_KEY=KEY))["language model"] for _ in range(2)]
+        assert len(server.bodies) == 2, "one server is tried once"
+    assert [one["state"] for one in found] == ["works", "fails"]
+    assert found[0]["detail"] == f"{MODEL}: model known, calls parsed, token ids and log-probabilities"
+    assert found[0]["cost_usd"] == pytest.approx(46e-6)
+    assert "it made no call though it was asked to; start it with its tool parser" in found[1]["detail"]

@@ -106,3 +106,31 @@ def test_pages_that_pass_by_the_recording_are_not_recorded(transport: str) -> No
     with pytest.raises(ValidationError, match=f"reader `direct` cannot be used with transport `{transport}`"):
         ToolParams.model_validate({"reader": "direct", "transport": transport})
     assert ToolParams.model_validate({"reader": "direct", "transport": "live"}).reader == "direct"
+
+
+@pytest.mark.parametrize("key", ["episodes.policy", "evaluation.served"])
+@pytest.mark.parametrize("value", ["teacher", "openai:", "openai:127.0.0.1:8000#m", "http://a.example/v1#m", "gpt-5"])
+def test_a_model_on_a_server_in_another_form_is_answered_with_the_right_one(file: Path, key: str, value: str) -> None:
+    section, _, name = key.partition(".")
+    file.write_text(f"{section}: {{{name}: '{value}'}}\n")
+    other = "scripted or " if key == "episodes.policy" else ""
+    example = "openai:http://127.0.0.1:8000/v1#Qwen/Qwen3.5-9B"
+    expected = f"`{key}` is {value!r}, but must be {other}openai:URL#MODEL; an example is {example}"
+    assert refusal(file) == f"{file}: {expected}"
+
+
+def test_a_key_in_the_address_of_a_server_is_refused_without_repeating_it(file: Path) -> None:
+    file.write_text("episodes: {policy: 'openai:http://me:hunter22@a.example/v1#m'}\n")
+    assert "set EVIFLOW_OPENAI_KEY instead" in refusal(file)
+    assert "hunter22" not in refusal(file)
+
+
+def test_a_model_on_a_server_is_taken_over(file: Path) -> None:
+    file.write_text("episodes: {policy: 'openai:https://a.example/v1#m'}\n")
+    assert load_params(file).episodes.policy == "openai:https://a.example/v1#m"
+
+
+@pytest.mark.incident("SV-5")
+def test_deadlines_of_a_model_on_a_server_must_nest(file: Path) -> None:
+    file.write_text("serving: {request_timeout_s: 100, turn_timeout_s: 300}\n")
+    assert "3 x request_timeout_s < turn_timeout_s, not 3 x 100, 300" in refusal(file)

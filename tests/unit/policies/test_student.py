@@ -64,6 +64,7 @@ def test_a_policy_gives_each_conversation_its_own_turn(bank, folder, messages):
     conversations = [conversation(messages[:5]), conversation(messages[:2])]
     turns = policy.act(conversations)
     alone = [policy.act([one])[0] for one in conversations]
+    assert {turn.vocabulary for turn in turns} == {policy.encoder.vocabulary}
     assert [turn.token_ids for turn in turns] == [turn.token_ids for turn in alone]
     for turn in turns:
         assert turn.token_ids is not None

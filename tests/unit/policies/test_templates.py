@@ -130,7 +130,7 @@ def test_sampled_ids_are_used_as_they_are_where_their_text_would_encode_differen
     letters = [token for character in thought for token in served.tokenizer.encode(character)]
     behind = [token for character in rest for token in served.tokenizer.encode(character)]
     sampled = (*letters, *served.tokenizer.encode(closing), *behind, served.stop_id)
-    turn = Message("assistant", text, token_ids=sampled)
+    turn = Message("assistant", text, token_ids=sampled, vocabulary=served.vocabulary)
     kept = served.encode((*episode[:4], turn, episode[5]), TOOLS, prompt=True)
     start, end = kept.turns[1]
     assert tuple(kept.token_ids[start:end]) == sampled
