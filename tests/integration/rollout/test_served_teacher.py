@@ -29,7 +29,7 @@ from components.records.usage import START_CHECK
 from components.rollout.cases import load_cases
 from components.rollout.policies import CHECKED, policy_settings
 from components.rollout.spending import read_spent
-from components.rollout.store import EpisodeStore
+from components.rollout.store import RolloutStore
 from components.rollout.teacher import collect_teacher
 from components.storage.atomic import write_bytes
 from components.tracking.costs import teacher_costs
@@ -158,10 +158,12 @@ def test_a_stage_that_is_killed_again_and_again_ends_with_the_same_episodes(
 
     moments = random.Random(5)
     kept: dict[str, Episode] = {}
+    kills = 0
     for _ in range(KILLS):
         asked_before = server.asked.copy()
-        if not run_and_kill(settings, paths, moments.uniform(0.05, 0.4), server):
+        if not run_and_kill(settings, paths, moments.uniform(0.01, 0.15), server):
             break
+        kills += 1
         assert not again(kept, asked_before, server), "a finished episode is never asked for again"
         now = finished(paths)
         assert {name: now[name] for name in kept} == kept, "a finished episode never changes"
@@ -171,6 +173,9 @@ def test_a_stage_that_is_killed_again_and_again_ends_with_the_same_episodes(
     assert not again(kept, asked_before, server)
     after = {episode.episode_id: told(episode) for episode in read_episodes(paths.episodes)}
     assert after == whole
+    assert kills >= KILLS / 2
+    in_flight = settings.episodes.concurrency
+    assert server.asked.total() - len(server.asked) <= kills * in_flight, "only what was under way is asked for again"
     charged = sum(charge.usage.calls for charge in read_spent(paths.episodes).charges if charge.episode_id in whole)
     assert len(server.asked) <= charged <= sum(server.asked.values()), "attempts that were killed stay charged"
 
@@ -199,7 +204,7 @@ def again(kept: dict[str, Episode], before: object, server: TeachingServer) -> l
 
 def finished(paths: Paths) -> dict[str, Episode]:
     folders = list((paths.work / "rollouts/episodes").glob("*"))
-    return EpisodeStore(folders[0]).episodes() if folders else {}
+    return RolloutStore(folders[0]).episodes() if folders else {}
 
 
 def test_no_key_is_written_anywhere(params: Params, paths: Paths, server: TeachingServer) -> None:

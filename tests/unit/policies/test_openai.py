@@ -238,7 +238,7 @@ def test_a_server_in_a_storm_is_an_outage_after_a_bounded_number_of_requests(
     broken, requests, reason = STORMS[fault]
     server.gives(broken)
     started = time.monotonic()
-    (error,) = asyncio.run(policy(request_timeout_s=0.5, turn_timeout_s=9).answer([asked]))
+    (error,) = each(policy(request_timeout_s=0.5, turn_timeout_s=9), asked)
     assert time.monotonic() - started < 5
     assert isinstance(error, ServiceError)
     assert not isinstance(error, Quarantined), "an outage is no broken reply"
@@ -264,7 +264,7 @@ def test_a_reply_that_begins_late_is_a_reply(server: ChatServer, policy, asked) 
 @pytest.mark.incident("SV-5")
 def test_a_turn_ends_at_its_deadline_and_is_not_asked_for_again(server: ChatServer, policy, asked) -> None:
     server.gives(STORMS["429 with a pause"][0], slow)
-    turns = asyncio.run(policy(request_timeout_s=0.2, turn_timeout_s=0.61, concurrency=1).answer([asked] * 4))
+    turns = each(policy(request_timeout_s=0.2, turn_timeout_s=0.61, concurrency=1), *[asked] * 4)
     assert "no turn within 0.61 s" in str(turns[-1])
     assert len(server.bodies) < 8
 
