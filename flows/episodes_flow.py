@@ -1,4 +1,4 @@
-"""The scripted teacher's investigations of the training cases.
+"""The teacher's investigations of the training cases.
 
 DVC decides what has to be done. Alone: `python -m flows.episodes_flow`; without Prefect: `eviflow stage episodes`.
 """

@@ -37,7 +37,8 @@ class ServingParams(BaseModel):
     thinking: bool = True
     """Whether the chat template lets the model think first."""
     thinking_budget: Annotated[int, Field(ge=0)] | None = None
-    """Tokens after which the server ends a thought (vLLM's `--reasoning-parser`); None for `max_tokens` alone."""
+    """Tokens after which the server ends a thought (vLLM's `--reasoning-parser` and `--reasoning-config`); None for
+    `max_tokens` alone."""
     keep_thoughts: bool = True
     """Whether earlier thoughts are sent again with each turn, as the local policies and the trainer see them."""
     isolate_cache: bool = True

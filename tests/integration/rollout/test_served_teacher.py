@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from openai_double import BROKEN, KEY, MODEL, STORMS
+from real_server import REAL, REAL_KEY
 from served_teacher import TeachingServer, teaching
 
 from components.config.paths import Paths
@@ -216,3 +217,16 @@ def test_no_key_is_written_anywhere(params: Params, paths: Paths, server: Teachi
     (paths.root / ".env").unlink()
     with pytest.raises(PreflightError, match="status 401; look at EVIFLOW_OPENAI_KEY"):
         collect_teacher(served(params, server), paths)
+
+
+@pytest.mark.skipif(not REAL, reason="EVIFLOW_TEST_OPENAI_URL names no server")
+def test_a_real_server_teaches(params: Params, paths: Paths) -> None:
+    if REAL_KEY:
+        write_bytes(paths.root / ".env", f"EVIFLOW_OPENAI_KEY={REAL_KEY}\n".encode())
+    episodes = EpisodeParams(policy=f"openai:{REAL}", rollouts_per_case=1, concurrency=4)
+    collect_teacher(params.model_copy(update={"episodes": episodes, "serving": ServingParams(max_tokens=4096)}), paths)
+    collected = read_episodes(paths.episodes)
+    assert len(collected) == len(load_cases(paths, Split.TRAIN))
+    assert any(episode.observations for episode in collected)
+    turns = [step.turn for episode in collected for step in episode.steps]
+    assert all(turn.token_ids is None or len(turn.token_ids) == len(turn.logprobs or ()) for turn in turns)

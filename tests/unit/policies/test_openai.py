@@ -19,6 +19,7 @@ from vendor_doubles import answer
 from werkzeug import Response
 
 from components.agent.codec import parse_turn
+from components.agent.render import assistant_message
 from components.config.served import ServedModel, read_served_model
 from components.config.serving import ServingParams
 from components.errors import UsageError
@@ -302,6 +303,24 @@ def test_token_ids_are_of_the_servers_vocabulary_unless_its_tokenizer_is_known(
         known.act([asked])
     server.gives(reply(ids=None, logprobs=None))
     assert policy().act([asked])[0].vocabulary == ""
+
+
+@pytest.mark.incident("PT-9")
+def test_a_student_reads_a_served_turns_ids_only_where_it_has_the_same_vocabulary(
+    server: ChatServer, policy, asked, encoder, folder: Path, bank, tmp_path: Path
+) -> None:
+    letters = [token for sign in CALL for token in encoder.tokenizer.encode(sign)]
+    sampled = (*letters, encoder.stop_id)
+    server.gives(reply(CALL, ids=sampled, logprobs=[-0.5] * len(sampled)))
+    served = read_served_model(server.policy)
+    # Such as a student that a server serves.
+    same = OpenAiPolicy(served, ServingParams(), bank, key=None, kept=tmp_path, vocabulary=Vocabulary(folder))
+    for one, expected in ((same, sampled), (policy(), (*encoder.tokenizer.encode(CALL), encoder.stop_id))):
+        (turn,) = one.act([asked])
+        row = encoder.encode((*asked.messages, assistant_message(turn)), TOOLS, prompt=False)
+        start, end = row.turns[-1]
+        assert turn.token_ids == sampled
+        assert tuple(row.token_ids[start:end]) == expected
 
 
 def test_a_picture_that_is_lost_is_the_fault_of_its_conversation(server: ChatServer, policy, asked) -> None:
