@@ -197,8 +197,8 @@ class ServerCheck:
             if least > budget:
                 raise self._refusal(
                     f"it thought for {least} tokens or more with a budget of {budget}",
-                    "take an engine that knows thinking_token_budget (vLLM: --reasoning-parser, --reasoning-config), or "
-                    "set serving.thinking_budget to null",
+                    "take an engine that knows thinking_token_budget (vLLM: --reasoning-parser, --reasoning-config), "
+                    "or set serving.thinking_budget to null",
                 )
         self._found.append("budgets of thoughts kept")
 
