@@ -99,6 +99,10 @@ def test_unfinished_episodes_go_stale_with_what_their_stage_depends_on() -> None
     episodes = find_stage("episodes")
     sections = (*teacher.SECTIONS, *SAMPLING)
     assert (episodes.sections, episodes.inputs, episodes.code) == (sections, teacher.INPUTS, teacher.CODE)
+    reroll = find_stage("reroll")
+    assert set(reroll.sections) == {*sections, "review", "reroll"}
+    assert set(reroll.code) == {*teacher.CODE, "components/evaluation"}
+    assert set(teacher.INPUTS) < set(reroll.inputs)
     evaluate = find_stage("evaluate")
     assert set(systems.CODE) == set(evaluate.code) - {"components/evaluation"}
 
