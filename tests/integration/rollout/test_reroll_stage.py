@@ -20,7 +20,7 @@ from components.records.episode import Episode, Termination
 from components.records.shards import read_episodes, write_episode_shards
 from components.rollout.cases import load_cases
 from components.rollout.spending import SPENT, read_spent
-from components.rollout.store import EpisodeStore
+from components.rollout.store import RolloutStore
 from components.rollout.teacher import Phase, collect_phase, collect_teacher, phase_seeds
 from components.storage.atomic import read_jsonl, replace_folder, write_jsonl
 from components.tracking.costs import reroll_costs
@@ -100,7 +100,7 @@ def decisions_in(folder: Path) -> list[Decision]:
 def finished(paths: Paths) -> dict[str, Episode]:
     """What the ledgers of the unfinished stage hold."""
     folders = (paths.work / "rollouts/reroll").glob("*/attempt-*")
-    return {name: episode for folder in folders for name, episode in EpisodeStore(folder).episodes().items()}
+    return {name: episode for folder in folders for name, episode in RolloutStore(folder).episodes().items()}
 
 
 def told(episodes: list[Episode]) -> list[tuple[object, ...]]:
