@@ -87,7 +87,7 @@ class _Collected(NamedTuple):
 def reroll_cases(params: Params, paths: Paths) -> RerollSummary:
     """Investigate again what review has left; write `data/rerolled` and `reports/data/reroll.json`.
 
-    A run that was ended goes on where it stopped.
+    A run that was ended goes on where it stopped, and one with more phases, or other gates, runs only what is new.
 
     Raises:
         BudgetReached: `budget`, which stage `episodes` has already spent from, ended it; a larger one goes on.
@@ -96,7 +96,8 @@ def reroll_cases(params: Params, paths: Paths) -> RerollSummary:
     """
     cases = load_cases(paths, Split.TRAIN)
     first = read_decisions(paths.reviewed)
-    with teacher_work(params, paths, "reroll") as work, replace_folder(paths.rerolled) as staging:
+    # Gates that are changed, and further phases, find there what was collected: no investigation is paid twice.
+    with teacher_work(params, paths, "reroll", keep=True) as work, replace_folder(paths.rerolled) as staging:
         later = list(_phases(params, paths, _open(cases, first), staging, work))
         decisions = [*first, *(item for phase in later for item in phase.decisions)]
         unresolved = [_unresolved(case.case_id, decisions) for case in _open(cases, decisions)]

@@ -110,12 +110,12 @@ def phase_seeds(episodes: EpisodeParams, attempt: int) -> list[int]:
 
 
 @contextmanager
-def teacher_work(params: Params, paths: Paths, stage: str) -> Iterator[Path]:
-    """The folder of a stage's unfinished episodes, named by everything that they depend on."""
+def teacher_work(params: Params, paths: Paths, stage: str, *, keep: bool = False) -> Iterator[Path]:
+    """The folder of a stage's unfinished episodes, named by everything that they depend on; see `work_folder`."""
     settings = params.model_dump(mode="json", include=set(SECTIONS))
     settings |= policy_settings(params.episodes.policy, params, paths) | {"source_policy": policy_of(paths).digest}
     key = rollout_key(paths, settings=settings, inputs=(*INPUTS, *recorded_inputs(params.tools)), code=CODE)
-    with work_folder(paths, stage, key) as folder:
+    with work_folder(paths, stage, key, keep=keep) as folder:
         yield folder
 
 

@@ -31,10 +31,17 @@ def recorded_inputs(tools: ToolParams) -> tuple[str, ...]:
 
 
 @contextmanager
-def work_folder(paths: Paths, name: str, key: str) -> Iterator[Path]:
-    """The folder of unfinished work under `key`; it vanishes, with those of other keys, when the block ends well."""
+def work_folder(paths: Paths, name: str, key: str, *, keep: bool = False) -> Iterator[Path]:
+    """The folder of unfinished work under `key`; it vanishes, with those of other keys, when the block ends well.
+
+    With `keep` only those of other keys vanish: what is there is used again when the same work has more to do.
+    """
     parent = paths.work / "rollouts" / name
     folder = parent / key[:16]
     folder.mkdir(parents=True, exist_ok=True)
     yield folder
-    shutil.rmtree(parent)
+    for found in parent.iterdir():
+        if not (keep and found == folder):
+            shutil.rmtree(found)
+    if not keep:
+        parent.rmdir()

@@ -103,6 +103,11 @@ def finished(paths: Paths) -> dict[str, Episode]:
     return {name: episode for folder in folders for name, episode in RolloutStore(folder).episodes().items()}
 
 
+def finished_ledgers(paths: Paths) -> dict[str, str]:
+    """What lies in the stage's work folder, by content."""
+    return digests(paths.work / "rollouts/reroll")
+
+
 def told(episodes: list[Episode]) -> list[tuple[object, ...]]:
     """Episodes without their times."""
     return [(item.episode_id, item.report, [seen.text for seen in item.observations]) for item in episodes]
@@ -110,7 +115,7 @@ def told(episodes: list[Episode]) -> list[tuple[object, ...]]:
 
 def digests(folder: Path) -> dict[str, str]:
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def test_only_cases_without_an_admitted_episode_are_run_again_up_to_the_bound(
@@ -185,7 +190,6 @@ def test_a_phase_is_collected_without_private_records_and_waits_for_them(tampere
     reroll_cases(under(params, 1), paths)
     after = {episode.episode_id: episode for episode in read_episodes(paths.rerolled / "attempt-02")}
     assert after == before, "nothing was run twice"
-    assert not (paths.work / "rollouts/reroll").exists(), "unfinished work is gone when its outputs are in place"
 
 
 def test_a_stage_that_was_stopped_goes_on_to_the_same_and_pays_nothing_twice(
@@ -208,6 +212,7 @@ def test_a_stage_that_was_stopped_goes_on_to_the_same_and_pays_nothing_twice(
     )
     stopped, left = told(read_episodes(second)), (paths.rerolled / UNRESOLVED).read_bytes()
     shutil.rmtree(paths.rerolled)
+    shutil.rmtree(paths.work)
     reroll_cases(under(params, 2), paths)
     assert told(read_episodes(second)) == stopped
     assert (paths.rerolled / UNRESOLVED).read_bytes() == left
@@ -224,11 +229,24 @@ def test_a_phase_never_changes_again(tampered: Tampered, params: Params) -> None
     paths = tampered.paths
     reroll_cases(under(params, 1), paths)
     second = paths.rerolled / "attempt-02"
-    before = digests(paths.episodes)
-    phase = told(read_episodes(second))
+    first, before = digests(paths.episodes), digests(second)
+    assert {"decisions.jsonl", "spent.json"} < set(before)
     reroll_cases(under(params, 2), paths)
-    assert told(read_episodes(second)) == phase, "a further phase leaves those before it as they are"
-    assert digests(paths.episodes) == before
+    assert digests(second) == before, "a further phase leaves those before it as they are, to the byte"
+    assert digests(paths.episodes) == first
+
+
+def test_other_gates_run_nothing_again(tampered: Tampered, params: Params) -> None:
+    paths = tampered.paths
+    reroll_cases(under(params, 1), paths)
+    before = digests(paths.rerolled / "attempt-02")
+    asked = finished_ledgers(paths)
+    turn_around(paths, tampered.hopeless)
+    reroll_cases(under(params, 1), paths)
+    after = digests(paths.rerolled / "attempt-02")
+    assert {name for name in before if after[name] != before[name]} == {"decisions.jsonl"}
+    assert finished_ledgers(paths) == asked
+    assert not read_jsonl(paths.rerolled / UNRESOLVED, Unresolved)
 
 
 def test_a_phase_needs_public_data_alone(params: Params, paths: Paths) -> None:

@@ -34,3 +34,14 @@ def test_work_stays_until_its_outputs_are_in_place(tmp_path: Path) -> None:
     assert not (paths.work / "rollouts/episodes").exists()
     with work_folder(paths, "episodes", "b" * 64) as folder:
         assert list(folder.iterdir()) == []
+
+
+def test_work_that_may_have_more_to_do_stays_without_that_of_other_keys(tmp_path: Path) -> None:
+    paths = Paths(tmp_path)
+    with work_folder(paths, "reroll", "a" * 64, keep=True) as folder:
+        (folder / "ledger").write_text("1")
+    with work_folder(paths, "reroll", "a" * 64, keep=True) as folder:
+        assert (folder / "ledger").read_text() == "1"
+    with work_folder(paths, "reroll", "b" * 64, keep=True):
+        pass
+    assert [path.name for path in (paths.work / "rollouts/reroll").iterdir()] == ["b" * 16]
