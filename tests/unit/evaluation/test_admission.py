@@ -1,5 +1,5 @@
 import pytest
-from evaluation_doubles import OFFICIAL, good_episode, make_episode, make_gold, observe, seen_in
+from evaluation_doubles import ALL_CITED, OFFICIAL, explain, good_episode, make_episode, make_gold, observe, seen_in
 
 from components.evaluation.admission import Decision, Standards, counted, decide, select
 from components.evaluation.assessment import Assessment
@@ -59,6 +59,13 @@ def test_the_first_gate_that_is_not_passed_is_the_outcome(episode: Episode, outc
     decision = decide(episode, standards())
     assert (decision.outcome, decision.engineering) == (outcome, engineering)
     assert decision.admitted is (outcome == "kept")
+
+
+def test_what_would_be_masked_may_not_be_cited() -> None:
+    report = Report(verdict=Verdict.REFUTED, explanation=explain("date"), cited=(*ALL_CITED, "o6"))
+    episode = make_episode([*seen_in("date"), observe("count_objects", "kite: 0")], report)
+    [finding] = decide(episode, standards()).fatal
+    assert (finding.reason, finding.step) == ("citations:invalid_evidence", 5)
 
 
 def test_a_case_without_a_private_record_is_named() -> None:
