@@ -103,6 +103,14 @@ def test_a_row_with_more_or_fewer_placeholders_than_features_is_refused_by_name(
         write([replace(row, token_ids=ids)])
 
 
+@pytest.mark.incident("TR-6")
+def test_a_picture_that_is_said_to_be_elsewhere_is_refused(records, write):
+    first, second, third = records[0].images
+    for images in ((first._replace(start=first.start + 1), second, third), (second, first, third)):
+        with pytest.raises(EviflowError, match="or elsewhere than it says"):
+            write([replace(records[0], images=images)])
+
+
 def test_weights_that_are_not_those_of_the_spans_are_refused(records, write):
     with pytest.raises(EviflowError, match="spans of row many--scripted--s0#0"):
         write([replace(records[0], weights=[1.0] * records[0].length)])
