@@ -54,12 +54,13 @@ def action(
     failed: bool = False,
     cache_hit: bool = False,
     token_ids: tuple[int, ...] | None = None,
+    vocabulary: str = "",
 ) -> Step:
     """An executed call; index and observation id are given by `episode`."""
     call = ToolCall(name=name, arguments_json=json.dumps(arguments, ensure_ascii=False))
     status = "error" if failed else "success"
     found = Observation(observation_id="", tool=name, status=status, text=told, images=images, cache_hit=cache_hit)
-    turn = Turn(text=render_call(thought, name, arguments), token_ids=token_ids)
+    turn = Turn(text=render_call(thought, name, arguments), token_ids=token_ids, vocabulary=vocabulary)
     return Step(index=0, kind=StepKind.ACTION, turn=turn, thought=thought, call=call, observation=found, masked=masked)
 
 

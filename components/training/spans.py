@@ -89,6 +89,6 @@ def _found_by_text(token_ids: Sequence[int], encoder: ChatEncoder, tag: str, pla
     text = "".join(pieces)
     begins = text.find(tag, text.find(_CLOSED) + 1)
     if begins < 0:
-        raise TagNotFound(f"{place} has no {tag} among its tokens; they are of another tokenizer than the student's")
+        raise TagNotFound(f"{place} has no {tag} among its tokens, though its text has one")
     ends = accumulate(map(len, pieces))
     return next(at for at, end in enumerate(ends) if end > begins)

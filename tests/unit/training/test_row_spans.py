@@ -129,7 +129,8 @@ def test_ids_that_were_sampled_in_pieces_are_learned_as_they_were_sampled(studen
     pieces = tuple(token for character in text for token in tokenizer.encode(character))
     assert list(pieces) != tokenizer.encode(text)
     sampled = (*pieces, student_encoder.stop_id)
-    row = row_of(episode("c", action("perceive_scene", {}, "a kite", "look.", token_ids=sampled)), student_encoder)
+    turn = action("perceive_scene", {}, "a kite", "look.", token_ids=sampled, vocabulary=student_encoder.vocabulary)
+    row = row_of(episode("c", turn), student_encoder)
     start, end = row.encoded.turns[0]
     assert tuple(row.encoded.token_ids[start:end]) == sampled
     assert learned(row, student_encoder)[:2] == [
@@ -153,8 +154,9 @@ def test_a_tag_that_a_thought_mentions_is_no_call(student_encoder):
 @pytest.mark.incident("TR-1")
 def test_a_call_that_is_not_among_the_ids_is_no_training_material(student_encoder):
     foreign = (*student_encoder.tokenizer.encode("kite kite"), student_encoder.stop_id)
+    turn = action("perceive_scene", {}, "a kite", token_ids=foreign, vocabulary=student_encoder.vocabulary)
     with pytest.raises(TagNotFound, match=r"c--scripted--s0, step 0 has no <tool_call>"):
-        row_of(episode("c", action("perceive_scene", {}, "a kite", token_ids=foreign)), student_encoder)
+        row_of(episode("c", turn), student_encoder)
 
 
 def test_the_weights_are_those_of_the_settings(student_encoder):

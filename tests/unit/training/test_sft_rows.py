@@ -192,10 +192,13 @@ def test_a_cited_id_has_to_stand_in_the_training_text_by_itself(student_encoder,
 
 
 @pytest.mark.incident("TR-1")
-def test_an_episode_of_another_tokenizer_is_left_out(paths):
-    built(paths, episode("foreign", action("perceive_scene", {}, "a", token_ids=(9, 9))), episode("plain", counted()))
-    assert ids(paths) == ["plain"]
-    assert refusals(paths)["foreign"][0] == "tag_not_found"
+def test_an_episode_whose_ids_are_not_its_text_is_left_out(paths, student_encoder):
+    vocabulary = student_encoder.vocabulary
+    wrong = episode("wrong", action("perceive_scene", {}, "a", token_ids=(9, 9), vocabulary=vocabulary))
+    foreign = episode("foreign", action("perceive_scene", {}, "a", token_ids=(9, 9), vocabulary="another"))
+    built(paths, wrong, foreign, episode("plain", counted()))
+    assert ids(paths) == ["foreign", "plain"], "ids of another vocabulary are not used: the text is"
+    assert refusals(paths)["wrong"][0] == "tag_not_found"
 
 
 @pytest.mark.incident("CI-3")
