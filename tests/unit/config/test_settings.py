@@ -19,6 +19,7 @@ def test_settings_are_flat_for_mlflow() -> None:
     flat = flat_params(Params(), ["sft", "review"])
     assert flat["sft.steps"] == Params().sft.steps
     assert {key.split(".")[0] for key in flat} == {"sft", "review"}
+    assert flat_params(Params(), ["serving.top_k"]) == {"serving.top_k": Params().serving.top_k}
 
 
 def test_the_world_is_built_without_vendors_whatever_answers_the_agent() -> None:

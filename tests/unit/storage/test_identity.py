@@ -5,6 +5,7 @@ import yaml
 
 from components.config.load import parse_params
 from components.config.schema import Params
+from components.config.serving import SAMPLING
 from components.storage.identity import digest_code, digest_params, digest_tree, git_state
 
 
@@ -12,6 +13,14 @@ def test_only_the_named_sections_count() -> None:
     changed = parse_params({"sft": {"steps": 3}}, Path("params.yaml"))
     assert digest_params(changed) != digest_params(Params())
     assert digest_params(changed, ["world"]) == digest_params(Params(), ["world"])
+
+
+def test_single_keys_of_a_section_can_count_alone() -> None:
+    changed = parse_params({"serving": {"concurrency": 3}}, Path("params.yaml"))
+    assert digest_params(changed, ["serving"]) != digest_params(Params(), ["serving"])
+    assert digest_params(changed, SAMPLING) == digest_params(Params(), SAMPLING)
+    sampled = parse_params({"serving": {"top_k": 3}}, Path("params.yaml"))
+    assert digest_params(sampled, SAMPLING) != digest_params(Params(), SAMPLING)
 
 
 def test_spelling_does_not_count() -> None:
