@@ -14,7 +14,7 @@ from components.records.conversation import Policy
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
 from components.records.shards import read_episodes, write_episodes
-from components.records.usage import Spent
+from components.records.usage import START_CHECK, Spent
 from components.rollout.budget import Budget
 from components.rollout.cases import load_cases
 from components.rollout.engine import Job
@@ -24,6 +24,7 @@ from components.rollout.spending import LEDGER, Spending
 from components.rollout.work import recorded_inputs, rollout_key, work_folder
 from components.storage.atomic import write_json
 from components.storage.identity import digest_file
+from components.tools.looking_check import check_looking
 from components.tools.source_policy import policy_of
 
 CODE = (
@@ -151,6 +152,7 @@ def _run(
     if system.served:
         policy = start_policy(system.served, params, paths, bank, folder=folder, spending=spending)
     else:
+        check_looking(params, paths, spending.account(START_CHECK))
         policy = make_policy(system, params, paths, bank)
     episodes = roll_out(
         params,

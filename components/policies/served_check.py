@@ -31,6 +31,8 @@ from components.tools.clients.models import model_names
 
 BUDGETS = (1, 3)
 """Tokens of thought that an engine which keeps to a budget is asked to end a thought at."""
+LIST_TIMEOUT_S = 30.0
+"""Deadline of the list of models: no model has to think for it."""
 LONGEST_THOUGHT = 600
 """Tokens of a reply to that: what an engine that does not keep to it costs, at most."""
 LONGEST_CALL = 4000
@@ -115,7 +117,7 @@ class ServerCheck:
                 tool_tariff(self._served.name),
             )
             try:
-                await self._check_model(requester)
+                await self._check_model()
                 answered = await self._check_call(client)
                 if self._params.thinking_budget is not None and self._params.thinking:
                     await self._check_budget(client)
@@ -131,8 +133,9 @@ class ServerCheck:
             completion_tokens=sum(reply.completion_tokens for reply in self._replies),
         )
 
-    async def _check_model(self, requester: Requester) -> None:
-        names = await model_names(requester, self._served.base, self._key)
+    async def _check_model(self) -> None:
+        async with Requester(None, min(LIST_TIMEOUT_S, self._params.request_timeout_s)) as requester:
+            names = await model_names(requester, self._served.base, self._key)
         if names is None:
             return
         if self._served.model not in names:

@@ -21,6 +21,7 @@ from components.records.image_bank import ImageBank
 from components.records.usage import START_CHECK
 from components.rollout.spending import Spending
 from components.storage.atomic import write_bytes, write_json
+from components.tools.looking_check import check_looking
 
 CHECKED = "server.json"
 """What the start-up check has found out about the server that a rollout asks."""
@@ -46,7 +47,7 @@ def served_policy(name: str, params: Params, paths: Paths, bank: ImageBank) -> O
 def start_policy(
     name: str, params: Params, paths: Paths, bank: ImageBank, *, folder: Path, spending: Spending
 ) -> Policy:
-    """The policy of a stage, `scripted` or `openai:URL#MODEL`; a server is tried out first, on the stage's account.
+    """The policy of a stage, `scripted` or `openai:URL#MODEL`; servers are tried out first, on the stage's account.
 
     Args:
         name: of the policy.
@@ -57,10 +58,12 @@ def start_policy(
         spending: the stage's account.
 
     Raises:
-        PreflightError: the server is not there, or does not do what it is going to be asked.
+        PreflightError: its server, or that of the model that looks, is not there, or does not do what it is going to
+            be asked.
         UsageError: there is no policy of that name.
 
     """
+    check_looking(params, paths, spending.account(START_CHECK))
     if name == SCRIPTED:
         return ScriptedTeacher()
     policy = served_policy(name, params, paths, bank)

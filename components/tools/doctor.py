@@ -1,12 +1,9 @@
 """Whether each service works, found out by one cheap call to each."""
 
 import asyncio
-import io
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
-
-from PIL import Image, ImageDraw
 
 from components.config.paths import Paths
 from components.config.schema import Params
@@ -15,16 +12,12 @@ from components.config.tools import PriceParams, ToolParams
 from components.errors import PreflightError
 from components.records.base import Record
 from components.records.image_bank import ImageBank
-from components.tools import perception_prompts as prompts
 from components.tools.clients import baidu_ocr, jina, upload
-from components.tools.clients.chat import picture_part
 from components.tools.clients.errors import NotThere, Rejected, ServiceError, Unusable
 from components.tools.clients.http import Requester
+from components.tools.looking_check import look, sample_picture
 from components.tools.metering import tallied
-from components.tools.perception_choice import vision_chat
-from components.tools.perception_found import Count
 from components.tools.perception_replies import SERVICE as VISION
-from components.tools.perception_replies import read_reply, schema_for
 from components.tools.prices import total_price
 from components.tools.services import Services
 from components.tools.source_policy import SourcePolicy
@@ -135,12 +128,12 @@ async def _images(services: Services) -> str:
 
 
 async def _lens(services: Services) -> str:
-    async with services.upload.shared(_picture()) as url:
+    async with services.upload.shared(sample_picture()) as url:
         return f"{len(await services.serper.lens(url))} pictures"
 
 
 async def _lay(services: Services) -> str:
-    async with services.upload.shared(_picture()) as url:
+    async with services.upload.shared(sample_picture()) as url:
         await services.pictures.download(url)
     return "stored and fetched"
 
@@ -153,7 +146,7 @@ async def _read(services: Services) -> str:
 
 
 async def _text(services: Services) -> str:
-    return " / ".join(line.text for line in await services.ocr.read(_picture())) or "no text"
+    return " / ".join(line.text for line in await services.ocr.read(sample_picture())) or "no text"
 
 
 _CALLS = (
@@ -171,22 +164,7 @@ def _looking(tools: ToolParams, settings: ServiceSettings, requester: Requester)
     if tools.perception != "model":
         return ()
 
-    async def look(_: Services) -> str:
-        part = {"type": "text", "text": prompts.COUNT.format(target="word")}
-        messages = [{"role": "user", "content": [picture_part(_picture()), part]}]
-        chat = vision_chat(tools, settings, requester)
-        reply = await chat.complete(
-            messages, max_tokens=500, temperature=0.0, schema=schema_for(Count), extra=tools.perception_extra
-        )
-        return f"{tools.perception_model} counts {read_reply(Count, reply, yxyx=False).count} words in a picture of one"
+    async def ask(_: Services) -> str:
+        return await look(tools, settings, requester)
 
-    return (Call(VISION, ("vision_url",), look),)
-
-
-def _picture() -> bytes:
-    """A small picture with a word on it."""
-    image = Image.new("RGB", (160, 60), "white")
-    ImageDraw.Draw(image).text((20, 15), "EviFlow", fill="black", font_size=28)
-    buffer = io.BytesIO()
-    image.save(buffer, format="PNG")
-    return buffer.getvalue()
+    return (Call(VISION, ("vision_url",), ask),)

@@ -19,7 +19,7 @@ from served_teacher import TeachingServer, teaching
 from components.config.paths import Paths
 from components.config.schema import EpisodeParams, Params
 from components.config.serving import ServingParams
-from components.config.tools import ModelPrice, PriceParams
+from components.config.tools import ModelPrice, PriceParams, ToolParams
 from components.errors import PreflightError
 from components.evaluation.review import review_episodes
 from components.policies.served_check import Checked
@@ -217,6 +217,22 @@ def test_no_key_is_written_anywhere(params: Params, paths: Paths, server: Teachi
     (paths.root / ".env").unlink()
     with pytest.raises(PreflightError, match="status 401; look at EVIFLOW_OPENAI_KEY"):
         collect_teacher(served(params, server), paths)
+
+
+@pytest.mark.incident("SV-8")
+def test_a_dead_model_that_looks_ends_the_stage_before_any_episode(
+    params: Params, paths: Paths, server: TeachingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = ToolParams(perception="model", perception_model="eye")
+    both = served(params, server).model_copy(update={"tools": looks})
+    for settings in (both, params.model_copy(update={"tools": looks})):
+        monkeypatch.setenv("EVIFLOW_VISION_URL", "http://127.0.0.1:9/v1")
+        with pytest.raises(PreflightError, match=r"eye at http://127.0.0.1:9/v1 cannot look: no connection"):
+            collect_teacher(settings, paths)
+        monkeypatch.delenv("EVIFLOW_VISION_URL")
+        with pytest.raises(PreflightError, match="EVIFLOW_VISION_URL"):
+            collect_teacher(settings, paths)
+    assert not server.asked
 
 
 @pytest.mark.skipif(not REAL, reason="EVIFLOW_TEST_OPENAI_URL names no server")

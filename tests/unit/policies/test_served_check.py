@@ -166,6 +166,16 @@ def test_a_server_that_fails_is_not_begun_with(server: ChatServer, fault: str) -
     refusal(server)
 
 
+@pytest.mark.incident("DR-11")
+@pytest.mark.parametrize("where", ["models", "completions"])
+def test_a_server_that_never_answers_is_given_up(server: ChatServer, where: str) -> None:
+    if where == "models":
+        server.models = STORMS["hangs"][0]
+    else:
+        server.gives(STORMS["hangs"][0])
+    assert "no answer within 0.5 s" in refusal(server, request_timeout_s=0.5)
+
+
 @pytest.mark.skipif(not REAL, reason="EVIFLOW_TEST_OPENAI_URL names no server")
 @pytest.mark.parametrize("budget", [None, 64])
 def test_a_real_server_is_found_right(budget: int | None) -> None:
