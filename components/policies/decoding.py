@@ -1,33 +1,28 @@
-"""Greedy decoding of a batch of conversations, each of which is read once and then only continued.
+"""Decoding of a batch of conversations, each of which is read once and then only continued.
 
 An investigation comes back every turn with all that was said before. Its keys and values are kept from the turn
-before, so that the model reads the new observation alone; rows leave the batch as they end.
+before, so that the model reads the new observation alone. What a turn says next is guessed, and the model checks all
+guesses at once: from the first that it would not have chosen itself they are forgotten. Rows leave the batch as they
+end.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import torch
 
-from components.policies.batching import pad_batch
+from components.config.sampling import SamplingParams
+from components.policies.drafts import Drafter
 from components.policies.encoding import ChatEncoder, Encoded
 from components.policies.kv_buffer import Buffer
+from components.policies.open_turn import OpenTurn
 from components.policies.prefixes import Prefix, PrefixStore
+from components.policies.sampling import Chosen, choose, draws_of
 
 KEPT_CONVERSATIONS = 160
 """Whose keys and values are kept for their next turn."""
-
-
-@dataclass
-class Decoded:
-    """What was decoded for one conversation."""
-
-    token_ids: list[int] = field(default_factory=list)
-    """The stop token included, if it came."""
-    logprobs: list[float] = field(default_factory=list)
-    """Natural logarithm of each token's probability."""
 
 
 def can_decode(model: Any) -> bool:
@@ -42,145 +37,119 @@ class Decoder:
         model: a vision-language model of Qwen's kind, on which `can_decode` holds.
         encoder: the encoder of its conversations.
         max_new_tokens: longest turn.
+        sampling: how tokens are chosen.
 
     """
 
-    def __init__(self, model: Any, encoder: ChatEncoder, max_new_tokens: int) -> None:
+    def __init__(self, model: Any, encoder: ChatEncoder, max_new_tokens: int, sampling: SamplingParams) -> None:
         self._model = model
         self._encoder = encoder
         self._max_new_tokens = max_new_tokens
+        self._sampling = sampling
         self._store = PrefixStore(KEPT_CONVERSATIONS, encoder.image_id)
+        self._drafter = Drafter()
         self.tokens_read = 0
         """Tokens of prompts that the model has read; those known from earlier turns do not count."""
+        self.steps = 0
+        """How often the model was asked for what follows."""
 
     @torch.inference_mode()
-    def decode(self, rows: Sequence[Encoded]) -> list[Decoded]:
-        """The turn that follows each conversation, in order."""
-        batch = _Batch(self._model, self._encoder, self._store, rows, self._max_new_tokens)
-        self.tokens_read += sum(batch.unread)
-        return batch.run()
+    def decode(self, rows: Sequence[Encoded], seeds: Sequence[int]) -> list[list[Chosen]]:
+        """The tokens that follow each conversation, in order; the stop token is the last of them, if it came."""
+        known = [self._store.take(row) for row in rows]
+        buffer = self._buffer_with(rows, known)
+        turns = [self._open(*one) for one in zip(rows, known, seeds, strict=True)]
+        del known
+        self.tokens_read += sum(len(turn.fed) for turn in turns)
+        places = turns
+        while going := [turn for turn in places if turn.fed]:
+            if 2 * len(going) <= len(places):
+                buffer.keep([place for place, turn in enumerate(places) if turn.fed])
+                places = going
+            self._step(places, buffer)
+        return [turn.chosen for turn in turns]
 
+    def _buffer_with(self, rows: Sequence[Encoded], known: Sequence[tuple[Prefix | None, int]]) -> Buffer:
+        """Room for all that is known, read and decoded, and what is known in it."""
+        config = self._model.config.get_text_config()
+        capacity = max(len(row.token_ids) for row in rows) + self._max_new_tokens
+        shape = (config.num_hidden_layers, len(rows), config.num_key_value_heads, capacity, config.head_dim)
+        buffer = Buffer(shape, self._model.dtype)
+        for place, (prefix, length) in enumerate(known):
+            if prefix:
+                buffer.put(place, prefix.keys[:, :, :length], prefix.values[:, :, :length])
+        return buffer
 
-class _Batch:
-    """One batch. Each row's tokens that are known and those that are read are both aligned at their end."""
-
-    def __init__(
-        self, model: Any, encoder: ChatEncoder, store: PrefixStore, rows: Sequence[Encoded], max_new_tokens: int
-    ) -> None:
-        self._model, self._encoder, self._store, self._rows = model, encoder, store, rows
-        prefixes = [store.take(row) for row in rows]
-        self._known = [length for _, length in prefixes]
-        self.unread = [len(row.token_ids) - known for row, known in zip(rows, self._known, strict=True)]
-        self._longest_turn = max_new_tokens
-        self._past, self._used = max(self._known), max(self._known) + max(self.unread)
-        self._mask = torch.zeros((len(rows), self._used + max_new_tokens), dtype=torch.long)
-        for mask, known, unread in zip(self._mask, self._known, self.unread, strict=True):
-            mask[self._past - known : self._past] = 1
-            mask[self._used - unread : self._used] = 1
-        self._buffer = self._buffer_with([prefix for prefix, _ in prefixes])
-        self._places = list(range(len(rows)))
-        """The row at each place of the batch."""
-        self._going = torch.ones(len(rows), dtype=torch.bool)
-        self._positions = [self._positions_of(row) for row in rows]
-        self._next_position = torch.tensor([int(positions.max()) + 1 for positions in self._positions])
-        self._decoded = [Decoded() for _ in rows]
-
-    def run(self) -> list[Decoded]:
-        """Decode until every row has ended."""
-        logits = self._read()
-        for step in range(self._longest_turn):
-            tokens = self._choose(logits)
-            last = step + 1 == self._longest_turn
-            self._end(self._going if last else self._going & (tokens == self._encoder.stop_id))
-            if not self._going.any():
-                break
-            logits = self._feed(self._crowd(tokens))
-        return self._decoded
-
-    def _buffer_with(self, prefixes: Sequence[Prefix | None]) -> Buffer:
-        text = self._model.config.get_text_config()
-        shape = (
-            text.num_hidden_layers, len(prefixes), text.num_key_value_heads, self._mask.shape[1], text.head_dim,
-        )  # fmt: skip
-        keys, values = (torch.zeros(shape, dtype=self._model.dtype) for _ in range(2))
-        for at, (prefix, known) in enumerate(zip(prefixes, self._known, strict=True)):
-            if prefix is not None:
-                keys[:, at, :, self._past - known : self._past] = prefix.keys[:, :, :known]
-                values[:, at, :, self._past - known : self._past] = prefix.values[:, :, :known]
-        return Buffer(keys, values, self._past)
-
-    def _positions_of(self, row: Encoded) -> torch.Tensor:
-        """Time, height and width of every token, int64, (3, tokens)."""
-        token_ids = torch.tensor([row.token_ids])
-        grids = [self._encoder.pixels(digest).grid for digest in row.images]
-        positions, _ = self._model.model.get_rope_index(
-            token_ids,
-            mm_token_type_ids=(token_ids == self._encoder.image_id).long(),
-            image_grid_thw=torch.tensor(grids) if grids else None,
-        )
-        return positions[:, 0]
-
-    def _read(self) -> torch.Tensor:
-        """Logits of the first new token, (rows, vocabulary), after reading what is not known yet."""
-        fresh = [
-            Encoded(row.token_ids[known:], [], row.images[self._pictures_in(row, known) :])
-            for row, known in zip(self._rows, self._known, strict=True)
-        ]
-        batch = pad_batch(fresh, self._encoder, left=True)
-        positions = torch.zeros((3, len(fresh), batch["input_ids"].shape[1]), dtype=torch.long)
-        for at, (row_positions, unread) in enumerate(zip(self._positions, self.unread, strict=True)):
-            positions[:, at, -unread:] = row_positions[:, -unread:]
-        return self._forward(**batch | {"attention_mask": self._mask[:, : self._used]}, position_ids=positions)
+    def _open(self, row: Encoded, known: tuple[Prefix | None, int], seed: int) -> OpenTurn:
+        prefix, length = known
+        behind = prefix.positions[:length] if prefix else np.zeros(0, dtype=np.int64)
+        images = row.images[self._pictures_in(row, length) :]
+        positions = self._positions(row.token_ids[length:], images) + (int(behind[-1]) if length else 0)
+        return OpenTurn(row, length, behind, positions, images, draws_of(row, seed, self._max_new_tokens))
 
     def _pictures_in(self, row: Encoded, known: int) -> int:
         """How many pictures stand within the known tokens."""
-        return sum(
-            np.cumsum([self._encoder.image_tokens(digest) for digest in row.images])
-            <= np.count_nonzero(np.asarray(row.token_ids[:known]) == self._encoder.image_id)
-        )
+        ends = np.cumsum([self._encoder.image_tokens(digest) for digest in row.images])
+        return int(np.count_nonzero(ends <= row.token_ids[:known].count(self._encoder.image_id)))
 
-    def _feed(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Logits that follow one more token of every row; `tokens` is int64, (places,)."""
-        self._mask[:, self._used] = self._going
-        self._used += 1
-        positions = self._next_position.expand(3, -1)[:, :, None]
-        self._next_position = self._next_position + 1
-        return self._forward(
-            input_ids=tokens[:, None], attention_mask=self._mask[:, : self._used], position_ids=positions
-        )
+    def _positions(self, token_ids: Sequence[int], images: Sequence[str]) -> torch.Tensor:
+        """Time, height and width of tokens from 0 on, int64, (3, tokens)."""
+        if not images:
+            return torch.arange(len(token_ids)).expand(3, -1)
+        ids = torch.tensor([token_ids])
+        positions: torch.Tensor = self._model.model.get_rope_index(
+            ids,
+            mm_token_type_ids=(ids == self._encoder.image_id).long(),
+            image_grid_thw=torch.tensor([self._encoder.pixels(digest).grid for digest in images]),
+        )[0]
+        return positions[:, 0]
 
-    def _forward(self, **inputs: torch.Tensor) -> torch.Tensor:
-        hidden = self._model.model(**inputs, cache=self._buffer, use_cache=True).last_hidden_state
-        logits: torch.Tensor = self._model.lm_head(hidden[:, -1]).float()
+    def _step(self, places: Sequence[OpenTurn], buffer: Buffer) -> None:
+        """Read what every turn feeds, take what is chosen after it, and guess what follows."""
+        self.steps += 1
+        draws = torch.cat([turn.next_draws for turn in places])
+        chosen = iter(choose(self._logits(places, buffer), draws, self._sampling))
+        going = [(place, turn) for place, turn in enumerate(places) if turn.fed]
+        for place, turn in going:
+            buffer.lengths[place] += turn.take(list(islice(chosen, turn.choices)), self._encoder.stop_id)
+            if turn.fed:
+                turn.feed(self._drafter.guess(turn.text))
+            else:
+                self._store.put(turn.prefix(*buffer.of_row(place)))
+                self._drafter.learn(turn.text[len(turn.row.token_ids) :])
+
+    def _logits(self, places: Sequence[OpenTurn], buffer: Buffer) -> torch.Tensor:
+        """What each turn's choices are made of, turn by turn: float32, (choices, vocabulary)."""
+        counts = torch.tensor([len(turn.fed) for turn in places])
+        new = torch.arange(int(counts.max()))
+        token_ids = torch.tensor([turn.fed + [0] * (len(new) - len(turn.fed)) for turn in places])
+        positions = (torch.tensor([turn.next_position for turn in places])[:, None] + new).repeat(3, 1, 1)
+        for place, turn in enumerate(places):
+            if turn.positions is not None:
+                positions[:, place, : len(turn.fed)] = turn.positions
+        hidden = self._embed(token_ids, [digest for turn in places for digest in turn.images])
+        hidden = self._read(hidden, positions, buffer.expect(counts), buffer)
+        choices = torch.tensor([turn.choices for turn in places])
+        chosen_after = (new < counts[:, None]) & (new >= (counts - choices)[:, None])
+        logits: torch.Tensor = self._model.lm_head(hidden[chosen_after]).float()
         return logits
 
-    def _choose(self, logits: torch.Tensor) -> torch.Tensor:
-        """The likeliest token at each place, noted for the rows that have not ended."""
-        logprobs, tokens = torch.log_softmax(logits, dim=-1).max(dim=-1)
-        chosen = zip(self._places, self._going.tolist(), tokens.tolist(), logprobs.tolist(), strict=True)
-        for row, going, token, logprob in chosen:
-            if going:
-                self._decoded[row].token_ids.append(token)
-                self._decoded[row].logprobs.append(logprob)
-        return tokens
+    def _embed(self, token_ids: torch.Tensor, images: Sequence[str]) -> torch.Tensor:
+        """Embeddings of tokens, and of pictures at their placeholders: float, (places, tokens, hidden size)."""
+        embeddings: torch.Tensor = self._model.get_input_embeddings()(token_ids)
+        if images:
+            pixels = [self._encoder.pixels(digest) for digest in images]
+            features = self._model.model.get_image_features(
+                torch.cat([picture.patches for picture in pixels]), torch.tensor([picture.grid for picture in pixels])
+            )
+            embeddings[token_ids == self._encoder.image_id] = torch.cat(features.pooler_output).to(embeddings.dtype)
+        return embeddings
 
-    def _end(self, ended: torch.Tensor) -> None:
-        """Keep what is known of rows that end here; `ended` is bool, (places,)."""
-        for place in torch.nonzero(ended).flatten().tolist():
-            row = self._rows[self._places[place]]
-            # The last token has been chosen and not read.
-            token_ids = np.array([*row.token_ids, *self._decoded[self._places[place]].token_ids[:-1]])
-            keys, values = self._buffer.of_row(place, torch.nonzero(self._mask[place, : self._used]).flatten())
-            self._store.put(Prefix(token_ids, tuple(row.images), keys, values))
-        self._going = self._going & ~ended
-
-    def _crowd(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Give up the places of rows that have ended, once they are half of all."""
-        if 2 * int(self._going.sum()) > len(self._places):
-            return tokens
-        kept = torch.nonzero(self._going).flatten()
-        self._buffer.keep(kept)
-        self._places = [self._places[place] for place in kept.tolist()]
-        self._mask, self._next_position = self._mask[kept], self._next_position[kept]
-        self._going = self._going[kept]
-        return tokens[kept]
+    def _read(self, hidden: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, buffer: Buffer) -> torch.Tensor:
+        """What the text model makes of embeddings, layer by layer; its own `forward` would make the mask anew."""
+        text = self._model.model.language_model
+        rotations = text.rotary_emb(hidden, positions)
+        for layer in text.layers:
+            hidden = layer(hidden, position_embeddings=rotations, attention_mask=mask, cache=buffer)
+        normed: torch.Tensor = text.norm(hidden)
+        return normed

@@ -18,6 +18,8 @@ class Prefix(NamedTuple):
     """int64, (tokens,)."""
     images: tuple[str, ...]
     """SHA-256 of the pictures among them."""
+    positions: np.ndarray
+    """int64, (tokens,): of what would follow each token; a picture takes fewer than it has tokens."""
     keys: "torch.Tensor"
     """float, (layers, heads, tokens, head width)."""
     values: "torch.Tensor"

@@ -1,7 +1,11 @@
+from collections.abc import Sequence
+from copy import copy
+
 import numpy as np
 import pytest
 from policy_samples import TOOLS, picture
 
+from components.config.sampling import SamplingParams
 from components.policies.batching import pad_batch
 from components.policies.encoding import ChatEncoder, Encoded
 from components.policies.prefixes import Prefix, PrefixStore
@@ -12,16 +16,39 @@ IMAGE = 9
 
 @pytest.fixture(scope="module")
 def model(folder):
+    import torch
+
     from components.policies.student import load_student
 
-    return load_student(folder)[0].eval()
+    model = load_student(folder)[0].eval()
+    with torch.no_grad():
+        # As it was drawn, it says one token over and over.
+        for weight in model.model.language_model.layers.parameters():
+            weight.mul_(6.0)
+    return model
 
 
 @pytest.fixture
 def decoder(model, encoder: ChatEncoder):
+    return decoder_of(model, encoder)
+
+
+def decoder_of(model, encoder: ChatEncoder, length: int = 7, **sampling: float):
     from components.policies.decoding import Decoder
 
-    return Decoder(model, encoder, 7)
+    return Decoder(model, encoder, length, SamplingParams(**sampling))
+
+
+def rereader_of(model, encoder: ChatEncoder, length: int = 7, **sampling: float):
+    from components.policies.rereading import Rereader
+
+    return Rereader(model, encoder, length, SamplingParams(**sampling))
+
+
+def ids(decoder, rows: list[Encoded], seeds: Sequence[int] = ()) -> list[list[int]]:
+    """The decoded ids of each row."""
+    decoded = decoder.decode(rows, seeds or [0] * len(rows))
+    return [[one.token_id for one in chosen] for chosen in decoded]
 
 
 def generated(model, encoder: ChatEncoder, row: Encoded) -> list[int]:
@@ -42,14 +69,14 @@ def prompts(encoder: ChatEncoder, messages) -> list[Encoded]:
 def test_a_continued_conversation_gives_what_reading_it_anew_gives(decoder, model, encoder, messages) -> None:
     first, second = prompts(encoder, messages)
     for row in (first, second, second):
-        assert decoder.decode([row])[0].token_ids == generated(model, encoder, row)
+        assert ids(decoder, [row]) == [generated(model, encoder, row)]
 
 
 def test_only_what_is_new_is_read(decoder, encoder, messages) -> None:
     first, second = prompts(encoder, messages)
-    decoder.decode([first])
+    ids(decoder, [first])
     assert decoder.tokens_read == len(first.token_ids)
-    decoder.decode([second])
+    ids(decoder, [second])
     assert first.token_ids == second.token_ids[: len(first.token_ids)]
     assert decoder.tokens_read == len(second.token_ids)
 
@@ -59,39 +86,88 @@ def test_rows_of_a_batch_do_not_see_each_other(decoder, model, encoder, bank, me
         (*messages[:1], Message("user", "Is it?", images=(bank.put(picture(colour)),))) for colour in ("green", "white")
     ]
     rows = [*prompts(encoder, messages), *(encoder.encode(other, TOOLS, prompt=True) for other in others)]
-    assert [one.token_ids for one in decoder.decode(rows)] == [generated(model, encoder, row) for row in rows]
-    again = decoder.decode(rows[::-1])
-    assert [one.token_ids for one in again[::-1]] == [generated(model, encoder, row) for row in rows]
+    assert ids(decoder, rows) == [generated(model, encoder, row) for row in rows]
+    assert ids(decoder, rows[::-1])[::-1] == [generated(model, encoder, row) for row in rows]
 
 
 def test_rows_that_end_leave_the_batch_and_change_nothing(model, encoder, messages) -> None:
-    from copy import copy
-
-    from components.policies.decoding import Decoder
-
     rows = [*prompts(encoder, messages), encoder.encode(messages[:1], TOOLS, prompt=True)]
     whole = [generated(model, encoder, row) for row in rows]
     # Each row in turn is ended early, by making its second token the stop token.
     for ended in whole:
         stopping = copy(encoder)
         stopping.stop_id = ended[1]
-        decoded = Decoder(model, stopping, 7).decode(rows)
-        for one, full in zip(decoded, whole, strict=True):
-            end = full.index(ended[1]) + 1 if ended[1] in full else len(full)
-            assert one.token_ids == full[:end]
-            assert len(one.logprobs) == end
+        cut = [full[: full.index(ended[1]) + 1] if ended[1] in full else full for full in whole]
+        assert ids(decoder_of(model, stopping), rows) == cut
+        assert ids(rereader_of(model, stopping), rows) == cut
 
 
-def test_log_probabilities_are_those_of_the_model(decoder, model, encoder, messages) -> None:
+def test_what_was_said_before_is_guessed_and_changes_nothing(model, encoder, messages) -> None:
+    rows = prompts(encoder, messages)
+    decoder = decoder_of(model, encoder, 40)
+    first, steps = ids(decoder, rows), decoder.steps
+    assert first == ids(rereader_of(model, encoder, 40), rows)
+    assert ids(decoder, rows) == first
+    assert decoder.steps - steps < steps
+
+
+@pytest.mark.parametrize("kind", [decoder_of, rereader_of])
+def test_what_is_sampled_depends_on_the_conversation_and_its_seed_alone(kind, model, encoder, messages) -> None:
+    rows = [row for row in prompts(encoder, messages) for _ in range(4)]
+    seeds = list(range(8))
+    decoder = kind(model, encoder, 20, temperature=1.0, top_p=0.9)
+    together = ids(decoder, rows, seeds)
+    assert len({tuple(one) for one in together}) == len(seeds)
+    assert ids(decoder, rows[::-1], seeds[::-1])[::-1] == together
+    for row, seed, expected in zip(rows, seeds, together, strict=True):
+        assert ids(kind(model, encoder, 20, temperature=1.0, top_p=0.9), [row], [seed]) == [expected]
+
+
+def test_both_ways_of_decoding_sample_the_same(model, encoder, messages) -> None:
+    rows = prompts(encoder, messages)
+    sampling = {"temperature": 1.3, "top_k": 40, "min_p": 0.01}
+    kept, reread = (kind(model, encoder, 20, **sampling) for kind in (decoder_of, rereader_of))
+    for seeds in ([1, 2], [3, 4], [1, 2]):
+        assert ids(kept, rows, seeds) == ids(reread, rows, seeds)
+
+
+def test_a_model_with_recurrent_layers_is_sampled_as_well(tokenizer, encoder, messages) -> None:
+    import torch
+    from policy_samples import TINY
+    from transformers import Qwen3_5ForConditionalGeneration
+
+    from components.policies.student import build_student
+
+    config = build_student(TINY, tokenizer).config
+    config.text_config.layer_types = ["linear_attention", "full_attention"]
+    torch.manual_seed(0)
+    recurrent = Qwen3_5ForConditionalGeneration(config).eval()
+    row = prompts(encoder, messages)[0]
+    greedy = ids(rereader_of(recurrent, encoder, 5), [row])
+    assert greedy == ids(rereader_of(recurrent, encoder, 5, temperature=1.0, top_k=1), [row])
+    together = ids(rereader_of(recurrent, encoder, 5, temperature=1.0), [row, row], [1, 2])
+    assert together == [ids(rereader_of(recurrent, encoder, 5, temperature=1.0), [row], [seed])[0] for seed in (1, 2)]
+    assert together[0] != together[1]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 2.0])
+@pytest.mark.parametrize("kind", [decoder_of, rereader_of])
+def test_log_probabilities_are_those_of_the_model(kind, model, encoder, messages, temperature) -> None:
     import torch
 
     row = prompts(encoder, messages)[1]
-    decoded = decoder.decode([row])[0]
-    whole = Encoded([*row.token_ids, *decoded.token_ids], [], row.images)
+    (decoded,) = kind(model, encoder, temperature=temperature, top_logprobs=3).decode([row], [5])
+    token_ids = [one.token_id for one in decoded]
+    whole = Encoded([*row.token_ids, *token_ids], [], row.images)
     with torch.inference_mode():
         logits = model(**pad_batch([whole], encoder, left=True)).logits[0, len(row.token_ids) - 1 : -1]
-    expected = torch.log_softmax(logits, -1).gather(1, torch.tensor(decoded.token_ids)[:, None])[:, 0]
-    assert torch.allclose(torch.tensor(decoded.logprobs), expected, atol=1e-4)
+    expected = torch.log_softmax(logits, -1)
+    chosen = expected.gather(1, torch.tensor(token_ids)[:, None])[:, 0]
+    assert torch.allclose(torch.tensor([one.logprob for one in decoded]), chosen, atol=1e-4)
+    likeliest = expected.topk(3)
+    assert [[token for token, _ in one.candidates] for one in decoded] == likeliest.indices.tolist()
+    values = torch.tensor([[value for _, value in one.candidates] for one in decoded])
+    assert torch.allclose(values, likeliest.values, atol=1e-4)
 
 
 def test_a_model_with_recurrent_layers_is_not_continued(model) -> None:
@@ -109,7 +185,8 @@ def test_a_model_with_recurrent_layers_is_not_continued(model) -> None:
 def prefix(token_ids: list[int], images: tuple[str, ...]) -> Prefix:
     import torch
 
-    return Prefix(np.array(token_ids), images, *(torch.zeros(1, 1, len(token_ids), 1) for _ in range(2)))
+    positions = np.arange(1, 1 + len(token_ids))
+    return Prefix(np.array(token_ids), images, positions, *(torch.zeros(1, 1, len(token_ids), 1) for _ in range(2)))
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,17 @@
+import json
+
+import pytest
 from policy_samples import TINY, TOOLS, picture
 
+from components.config.sampling import SamplingParams
 from components.policies.batching import pad_batch
 from components.policies.local import LocalPolicy
 from components.policies.student import build_student
 from components.records.conversation import Conversation, Message
 
 
-def conversation(messages) -> Conversation:
-    return Conversation(tuple(messages), TOOLS, TOOLS, "investigate", seed=0)
+def conversation(messages, seed: int = 0) -> Conversation:
+    return Conversation(tuple(messages), TOOLS, TOOLS, "investigate", seed)
 
 
 def test_the_folder_is_an_ordinary_hugging_face_model(folder):
@@ -72,6 +76,30 @@ def test_a_policy_gives_each_conversation_its_own_turn(bank, folder, messages):
         assert len(turn.token_ids) == len(turn.logprobs)
         assert all(logprob <= 0 for logprob in turn.logprobs)
         assert turn.finish_reason == ("stop" if turn.token_ids[-1] == policy.encoder.stop_id else "length")
+
+
+@pytest.mark.parametrize("reuse", [True, False])
+def test_a_turn_is_recorded_with_how_it_was_sampled(bank, folder, messages, reuse):
+    sampling = SamplingParams(temperature=0.8, top_k=30, top_p=0.95, min_p=0.01, top_logprobs=2)
+    policy = LocalPolicy(
+        folder, bank, name="base", max_new_tokens=6, max_length=400, sampling=sampling, batch_size=1, reuse=reuse
+    )
+    first, again, other = policy.act([conversation(messages[:5], seed=seed) for seed in (3, 3, 4)])
+    assert first.token_ids == again.token_ids
+    assert first.token_ids != other.token_ids
+    assert json.loads(first.sampling_json) == {
+        "temperature": 0.8, "top_k": 30, "top_p": 0.95, "min_p": 0.01, "top_logprobs": 2,
+        "max_new_tokens": 6, "logprobs": "raw", "seed": 3,
+    }  # fmt: skip
+    assert first.top_logprobs is not None
+    assert [len(candidates) for candidates in first.top_logprobs] == [2] * len(first.token_ids)
+
+
+def test_without_settings_the_likeliest_tokens_are_taken_whatever_the_seed(bank, folder, messages):
+    policy = LocalPolicy(folder, bank, name="base", max_new_tokens=6, max_length=400)
+    one, other = policy.act([conversation(messages[:5], seed=seed) for seed in (1, 2)])
+    assert one.token_ids == other.token_ids
+    assert one.top_logprobs is None
 
 
 def test_a_conversation_that_is_too_long_is_cut_off_and_the_others_go_on(bank, folder, messages):
