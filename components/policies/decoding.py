@@ -7,7 +7,7 @@ end.
 """
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any
 
 import numpy as np
@@ -20,21 +20,23 @@ from components.policies.kv_buffer import Buffer
 from components.policies.open_turn import OpenTurn
 from components.policies.prefixes import Prefix, PrefixStore
 from components.policies.sampling import Chosen, choose, draws_of
+from components.policies.text_layers import TextLayers
 
 KEPT_CONVERSATIONS = 160
 """Whose keys and values are kept for their next turn."""
 
 
 def can_decode(model: Any) -> bool:
-    """Whether every layer of a model is full attention, whose past can be taken up at any token."""
-    return set(model.config.get_text_config().layer_types) == {"full_attention"}
+    """Whether a model is of a known kind, and every layer full attention, whose past can be taken up at any token."""
+    text = model.config.get_text_config()
+    return text.model_type == "qwen3_5_text" and set(text.layer_types) == {"full_attention"}
 
 
 class Decoder:
     """Decodes with one model.
 
     Args:
-        model: a vision-language model of Qwen's kind, on which `can_decode` holds.
+        model: a `Qwen3_5ForConditionalGeneration`, on which `can_decode` holds.
         encoder: the encoder of its conversations.
         max_new_tokens: longest turn.
         sampling: how tokens are chosen.
@@ -48,6 +50,8 @@ class Decoder:
         self._sampling = sampling
         self._store = PrefixStore(KEPT_CONVERSATIONS, encoder.image_id)
         self._drafter = Drafter()
+        with torch.inference_mode():
+            self._layers = TextLayers(model.model.language_model)
         self.tokens_read = 0
         """Tokens of prompts that the model has read; those known from earlier turns do not count."""
         self.steps = 0
@@ -84,7 +88,7 @@ class Decoder:
         prefix, length = known
         behind = prefix.positions[:length] if prefix else np.zeros(0, dtype=np.int64)
         images = row.images[self._pictures_in(row, length) :]
-        positions = self._positions(row.token_ids[length:], images) + (int(behind[-1]) if length else 0)
+        positions = self._positions(row.token_ids[length:], images, int(behind[-1]) if length else 0)
         return OpenTurn(row, length, behind, positions, images, draws_of(row, seed, self._max_new_tokens))
 
     def _pictures_in(self, row: Encoded, known: int) -> int:
@@ -92,17 +96,18 @@ class Decoder:
         ends = np.cumsum([self._encoder.image_tokens(digest) for digest in row.images])
         return int(np.count_nonzero(ends <= row.token_ids[:known].count(self._encoder.image_id)))
 
-    def _positions(self, token_ids: Sequence[int], images: Sequence[str]) -> torch.Tensor:
-        """Time, height and width of tokens from 0 on, int64, (3, tokens)."""
+    def _positions(self, token_ids: Sequence[int], images: Sequence[str], first: int) -> Sequence[Sequence[int]]:
+        """Time, height and width of tokens from position `first` on, (3, tokens)."""
         if not images:
-            return torch.arange(len(token_ids)).expand(3, -1)
+            return [range(first, first + len(token_ids))] * 3
         ids = torch.tensor([token_ids])
-        positions: torch.Tensor = self._model.model.get_rope_index(
+        positions = self._model.model.get_rope_index(
             ids,
             mm_token_type_ids=(ids == self._encoder.image_id).long(),
             image_grid_thw=torch.tensor([self._encoder.pixels(digest).grid for digest in images]),
         )[0]
-        return positions[:, 0]
+        placed: list[list[int]] = (positions[:, 0] + first).tolist()
+        return placed
 
     def _step(self, places: Sequence[OpenTurn], buffer: Buffer) -> None:
         """Read what every turn feeds, take what is chosen after it, and guess what follows."""
@@ -120,36 +125,22 @@ class Decoder:
 
     def _logits(self, places: Sequence[OpenTurn], buffer: Buffer) -> torch.Tensor:
         """What each turn's choices are made of, turn by turn: float32, (choices, vocabulary)."""
-        counts = torch.tensor([len(turn.fed) for turn in places])
-        new = torch.arange(int(counts.max()))
-        token_ids = torch.tensor([turn.fed + [0] * (len(new) - len(turn.fed)) for turn in places])
-        positions = (torch.tensor([turn.next_position for turn in places])[:, None] + new).repeat(3, 1, 1)
-        for place, turn in enumerate(places):
-            if turn.positions is not None:
-                positions[:, place, : len(turn.fed)] = turn.positions
-        hidden = self._embed(token_ids, [digest for turn in places for digest in turn.images])
-        hidden = self._read(hidden, positions, buffer.expect(counts), buffer)
-        choices = torch.tensor([turn.choices for turn in places])
-        chosen_after = (new < counts[:, None]) & (new >= (counts - choices)[:, None])
-        logits: torch.Tensor = self._model.lm_head(hidden[chosen_after]).float()
-        return logits
+        buffer.expect(torch.tensor([len(turn.fed) for turn in places]))
+        positions = [[at for turn in places for at in turn.positions[axis]] for axis in range(3)]
+        hidden = self._layers.read(self._embed(places), torch.tensor(positions), buffer)
+        ends = accumulate(len(turn.fed) for turn in places)
+        chosen = [at for turn, end in zip(places, ends, strict=True) for at in range(end - turn.choices, end)]
+        logits: torch.Tensor = self._model.lm_head(hidden[chosen])
+        return logits.float()
 
-    def _embed(self, token_ids: torch.Tensor, images: Sequence[str]) -> torch.Tensor:
-        """Embeddings of tokens, and of pictures at their placeholders: float, (places, tokens, hidden size)."""
+    def _embed(self, places: Sequence[OpenTurn]) -> torch.Tensor:
+        """Embeddings of what is fed, with pictures at their placeholders: float, (tokens, hidden size)."""
+        token_ids = torch.tensor([token_id for turn in places for token_id in turn.fed])
         embeddings: torch.Tensor = self._model.get_input_embeddings()(token_ids)
-        if images:
-            pixels = [self._encoder.pixels(digest) for digest in images]
+        pixels = [self._encoder.pixels(digest) for turn in places for digest in turn.images]
+        if pixels:
             features = self._model.model.get_image_features(
                 torch.cat([picture.patches for picture in pixels]), torch.tensor([picture.grid for picture in pixels])
             )
             embeddings[token_ids == self._encoder.image_id] = torch.cat(features.pooler_output).to(embeddings.dtype)
         return embeddings
-
-    def _read(self, hidden: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, buffer: Buffer) -> torch.Tensor:
-        """What the text model makes of embeddings, layer by layer; its own `forward` would make the mask anew."""
-        text = self._model.model.language_model
-        rotations = text.rotary_emb(hidden, positions)
-        for layer in text.layers:
-            hidden = layer(hidden, position_embeddings=rotations, attention_mask=mask, cache=buffer)
-        normed: torch.Tensor = text.norm(hidden)
-        return normed

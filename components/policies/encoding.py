@@ -6,6 +6,7 @@ itself. So no sampled id is ever decoded and encoded again, none is taken for an
 prefix of every row in which the turn stands whole.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -145,12 +146,16 @@ class ChatEncoder:
                 f"a conversation has {len(placeholders)} picture placeholders for {len(images)} pictures; "
                 "its chat template must render every picture of every role, and a turn may not contain one"
             )
+        sizes = [self.image_tokens(digest) for digest in images]
         expanded: list[int] = []
-        shifts: list[int] = []
-        pending = iter(images)
-        for token in token_ids:
-            shifts.append(len(expanded))
-            expanded.extend([token] * (self.image_tokens(next(pending)) if token == self.image_id else 1))
-        shifts.append(len(expanded))
-        turns[:] = [(shifts[start], shifts[end]) for start, end in turns]
-        return expanded
+        begin = 0
+        for at, size in zip(placeholders, sizes, strict=True):
+            expanded += token_ids[begin:at] + [self.image_id] * size
+            begin = at + 1
+
+        def shifted(index: int) -> int:
+            pictures = bisect_left(placeholders, index)
+            return index + sum(sizes[:pictures]) - pictures
+
+        turns[:] = [(shifted(start), shifted(end)) for start, end in turns]
+        return expanded + token_ids[begin:]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from torch.nn import functional
 
 
 class Buffer:
@@ -20,8 +21,9 @@ class Buffer:
         self._keys, self._values = (torch.from_numpy(np.zeros(shape, np.float32)).to(dtype) for _ in range(2))
         self.lengths = torch.zeros(shape[1], dtype=torch.long)
         """int64, (rows,): tokens of each row that are there."""
+        self._mask = torch.zeros(0)
         self._rows = self._tokens = self._places = self.lengths
-        self._end = 0
+        """Row of each expected token, its number among those of its row, and its place in the row."""
 
     def put(self, row: int, keys: torch.Tensor, values: torch.Tensor) -> None:
         """Begin a row; both float, (layers, heads, tokens, head width)."""
@@ -29,28 +31,33 @@ class Buffer:
         self._keys[:, row, :, : keys.shape[2]] = keys
         self._values[:, row, :, : keys.shape[2]] = values
 
-    def expect(self, counts: torch.Tensor) -> torch.Tensor:
-        """Make ready for `counts` new tokens of each row, int64, (rows,).
-
-        Returns:
-            What each may attend to, to be added to scores: float, (rows, 1, most new tokens, tokens in all).
-
-        """
+    def expect(self, counts: torch.Tensor) -> None:
+        """Make ready for new tokens: int64, (rows,), how many of each row."""
         new = torch.arange(int(counts.max()))
         self._rows, self._tokens = torch.nonzero(new < counts[:, None], as_tuple=True)
         self._places = self.lengths[self._rows] + self._tokens
-        self._end = int((self.lengths + counts).max())
-        later = torch.arange(self._end) > (self.lengths[:, None] + new)[:, :, None]
-        return torch.zeros(later.shape, dtype=self._keys.dtype).masked_fill_(later, -torch.inf)[:, None]
+        later = torch.arange(int(self._places.max()) + 1) > (self.lengths[:, None] + new)[:, :, None]
+        self._mask = torch.zeros(later.shape, dtype=self._keys.dtype).masked_fill_(later, -torch.inf)[:, None]
 
-    def update(
-        self, key_states: torch.Tensor, value_states: torch.Tensor, layer: int, *args: object, **kwargs: object
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write one layer's new keys and values, (rows, heads, most new tokens, head width); return all of them."""
-        keys, values = self._keys[layer], self._values[layer]
-        keys[self._rows, :, self._places] = key_states[self._rows, :, self._tokens]
-        values[self._rows, :, self._places] = value_states[self._rows, :, self._tokens]
-        return keys[:, :, : self._end], values[:, :, : self._end]
+    def write(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> None:
+        """Write one layer's keys and values of the expected tokens, row by row: (tokens, heads, head width) each."""
+        self._keys[layer][self._rows, :, self._places] = keys
+        self._values[layer][self._rows, :, self._places] = values
+
+    def attend(self, layer: int, queries: torch.Tensor, scale: float) -> torch.Tensor:
+        """What the expected tokens find in their rows, up to themselves: (tokens, query heads, head width)."""
+        rows, _, most, end = self._mask.shape
+        padded = queries.new_zeros((rows, most, *queries.shape[1:]))
+        padded[self._rows, self._tokens] = queries
+        found = functional.scaled_dot_product_attention(
+            padded.transpose(1, 2),
+            self._keys[layer][:, :, :end],
+            self._values[layer][:, :, :end],
+            self._mask,
+            scale=scale,
+            enable_gqa=queries.shape[1] != self._keys.shape[2],
+        )
+        return found.transpose(1, 2)[self._rows, self._tokens]
 
     def of_row(self, row: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Keys and values of a row, (layers, heads, tokens, head width) each."""

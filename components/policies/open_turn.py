@@ -18,7 +18,7 @@ class OpenTurn:
         row: the conversation.
         known: how many of its tokens need not be read.
         behind: the position right behind each of them, int64, (known,).
-        positions: time, height and width of the other tokens, int64, (3, others).
+        positions: time, height and width of the other tokens, (3, others).
         images: the pictures among the others.
         draws: the random numbers of the turn's tokens, float64, (longest turn,).
 
@@ -29,7 +29,7 @@ class OpenTurn:
         row: Encoded,
         known: int,
         behind: np.ndarray,
-        positions: torch.Tensor,
+        positions: Sequence[Sequence[int]],
         images: Sequence[str],
         draws: torch.Tensor,
     ) -> None:
@@ -38,20 +38,15 @@ class OpenTurn:
         self.fed = row.token_ids[known:]
         """What the model reads next; the guesses come last. Nothing once the turn has ended."""
         self.guesses: list[int] = []
-        self.positions: torch.Tensor | None = positions
-        """Of `fed`; None where they count up from `next_position`."""
+        self.positions = positions
+        """Time, height and width of `fed`, (3, fed)."""
         self.images = images
         """Pictures among `fed`."""
         self.text = as_text(row.token_ids)
         """The conversation and what has been chosen, as characters."""
-        reached = np.maximum.accumulate(positions.amax(dim=0).numpy()) + 1
+        reached = np.maximum.accumulate(np.max(positions, axis=0)) + 1
         self._behind = [*behind.tolist(), *reached.tolist()]
         self._draws = draws
-
-    @property
-    def next_position(self) -> int:
-        """Behind all that is certain."""
-        return self._behind[-1]
 
     @property
     def choices(self) -> int:
@@ -75,26 +70,25 @@ class OpenTurn:
             How many of `fed` the turn keeps.
 
         """
-        certain = len(self.fed) - len(self.guesses)
         held = 0
         while held < len(self.guesses) and self.guesses[held] == choices[held].token_id != stop_id:
             held += 1
+        kept = len(self.fed) - len(self.guesses) + held
+        if self.chosen:
+            self._behind += range(self._behind[-1] + 1, self._behind[-1] + 1 + kept)
         new = choices[: held + 1]
         self.chosen += new
         self.text += as_text([one.token_id for one in new])
-        if self.positions is None:
-            self._behind += range(self.next_position + 1, self.next_position + 1 + certain + held)
-        self.positions, self.images = None, []
-        if not self.room or new[-1].token_id == stop_id:
-            self.fed, self.guesses = [], []
-        else:
+        self.fed, self.guesses, self.positions, self.images = [], [], [(), (), ()], []
+        if self.room and new[-1].token_id != stop_id:
             self.feed([])
-        return certain + held
+        return kept
 
     def feed(self, guesses: list[int]) -> None:
         """Let the model read what was chosen last, and what is guessed to follow."""
         self.guesses = guesses[: self.room - 1]
         self.fed = [self.chosen[-1].token_id, *self.guesses]
+        self.positions = [range(self._behind[-1], self._behind[-1] + len(self.fed))] * 3
 
     def prefix(self, keys: torch.Tensor, values: torch.Tensor) -> Prefix:
         """What the next turn goes on from; the last token has been chosen and not read."""
