@@ -1,13 +1,15 @@
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from components.errors import EviflowError
 from components.records import shards
 from components.records.case import Case
-from components.records.episode import Episode, Termination
+from components.records.episode import Episode, Step, StepKind, Termination, Turn
 from components.records.shards import iterate_episodes, read_episodes, write_episode_shards, write_episodes
 
 
@@ -42,7 +44,8 @@ def test_a_group_is_written_before_the_last_episode_is_made(tmp_path: Path) -> N
         for number in range(200):
             if number == 150:
                 assert sum(file.stat().st_size for file in tmp_path.iterdir()) > 0
-            yield made(number)
+            # Larger than what a file keeps back, and of a kind that cannot be compressed.
+            yield made(number).model_copy(update={"policy": random.Random(number).randbytes(500).hex()})
 
     write_episode_shards(tmp_path, watched())
 
@@ -50,6 +53,55 @@ def test_a_group_is_written_before_the_last_episode_is_made(tmp_path: Path) -> N
 def test_files_from_before_there_were_shards_are_read(tmp_path: Path) -> None:
     write_episodes(tmp_path / "episodes.parquet", [made(2), made(1)])
     assert [episode.episode_id for episode in iterate_episodes(tmp_path)] == ["e-0001", "e-0002"]
+
+
+TURNS = {
+    "as a server tells them": Turn(
+        text="a", token_ids=(7, 248_000), logprobs=(-0.6931471824645996, 0.0), top_logprobs=(((7, -0.5), (8, -2.0)), ())
+    ),
+    "names and no ids": Turn(text="b", logprobs=(-1.5,), top_logprobs=((("b", -1.5), (2, -3.0)),)),
+    "more than single precision": Turn(text="c", token_ids=(1,), logprobs=(-0.1,), top_logprobs=(((1, -0.1),),)),
+    "more than 32 bits": Turn(text="d", token_ids=(2**31,), logprobs=(-0.5,)),
+    "nothing": Turn(text="e", token_ids=(), logprobs=()),
+    "no tokens": Turn(text="f\u2028"),
+}
+
+
+def sampling(number: int, *names: str) -> Episode:
+    steps = [Step(index=at, kind=StepKind.CORRECTION, turn=TURNS[name]) for at, name in enumerate(names)]
+    return made(number).model_copy(update={"steps": tuple(steps)})
+
+
+@pytest.mark.incident("CX-5")
+def test_what_was_sampled_is_read_to_the_last_bit(tmp_path: Path) -> None:
+    episodes = [sampling(1, *TURNS), sampling(2, "no tokens", "as a server tells them"), sampling(3, "no tokens")]
+    write_episode_shards(tmp_path, episodes)
+    assert read_episodes(tmp_path) == episodes
+    write_episodes(tmp_path / "one", episodes)
+    assert read_episodes(tmp_path / "one") == episodes
+
+
+def test_ids_and_log_probabilities_are_columns_for_anybody_who_reads_parquet(tmp_path: Path) -> None:
+    write_episode_shards(tmp_path, [sampling(1, "no tokens", "as a server tells them", "names and no ids")])
+    (row,) = pq.read_table(tmp_path, columns=["sampled"]).column(0).to_pylist()
+    assert [entry["step"] for entry in row] == [1, 2]
+    assert (row[0]["token_ids"], row[0]["top_ids"]) == ([7, 248_000], [[7, 8], []])
+    assert row[0]["logprobs"] == pytest.approx([-0.693147, 0])
+    assert row[1] == {"step": 2, "token_ids": None, "logprobs": [-1.5], "top_ids": None, "top_logprobs": None}
+
+
+def as_layout(version: int, path: Path, episodes: list[Episode]) -> None:
+    """What that version has written."""
+    rows = [{"episode_id": item.episode_id, "episode": item.model_dump_json()} for item in episodes]
+    told = {} if version == 1 else {"eviflow.episodes": str(version)}
+    pq.write_table(pa.Table.from_pylist(rows).replace_schema_metadata(told), path)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_episodes_of_earlier_layouts_are_read(tmp_path: Path, version: int) -> None:
+    episodes = [sampling(1, *TURNS), sampling(2, "no tokens")]
+    as_layout(version, tmp_path / "episodes.parquet", episodes)
+    assert read_episodes(tmp_path) == episodes
 
 
 def test_a_missing_shard_is_named(tmp_path: Path) -> None:
@@ -62,5 +114,5 @@ def test_a_missing_shard_is_named(tmp_path: Path) -> None:
 def test_a_layout_from_the_future_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_episode_shards(tmp_path, [made(1)])
     monkeypatch.setattr(shards, "VERSION", 1)
-    with pytest.raises(EviflowError, match="layout 2; update EviFlow, which knows 1"):
+    with pytest.raises(EviflowError, match="layout 3; update EviFlow, which knows 1"):
         read_episodes(tmp_path)
