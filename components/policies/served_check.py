@@ -35,8 +35,6 @@ LIST_TIMEOUT_S = 30.0
 """Deadline of the list of models: no model has to think for it."""
 LONGEST_THOUGHT = 600
 """Tokens of a reply to that: what an engine that does not keep to it costs, at most."""
-LONGEST_CALL = 4000
-"""The same of the turn that calls a tool."""
 _TOOL = ToolSchema(
     "note",
     "Note a word.",
@@ -72,7 +70,8 @@ class _Asked(NamedTuple):
 
     text: str
     tools: tuple[ToolSchema, ...]
-    max_tokens: int
+    max_tokens: int | None = None
+    """At most; None for what any turn may."""
 
 
 class ServerCheck:
@@ -144,7 +143,7 @@ class ServerCheck:
         self._found.append("model known")
 
     async def _check_call(self, client: ChatClient) -> str:
-        reply = await self._ask(client, _Asked(_CALL, (_TOOL,), LONGEST_CALL), self._params)
+        reply = await self._ask(client, _Asked(_CALL, (_TOOL,)), self._params)
         self._check_tool_call(reply)
         self._check_thought(reply)
         self._check_capture(reply)
@@ -219,8 +218,9 @@ class ServerCheck:
         try:
             reply = await client.complete(
                 chat_messages(conversation, lambda _: _picture(), thoughts=True, parsed=params.calls == "parsed"),
-                max_tokens=min(asked.max_tokens, params.max_tokens),
-                temperature=0.0,
+                max_tokens=min(asked.max_tokens or params.max_tokens, params.max_tokens),
+                # A server of the other dialect may know models that take no temperature but their own.
+                temperature=0.0 if params.dialect == "vllm" else params.temperature,
                 extra=request_settings(params, conversation),
             )
         except Quarantined as error:

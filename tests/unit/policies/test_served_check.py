@@ -127,7 +127,8 @@ def test_a_server_that_tells_no_tokens_is_found_out_where_they_are_wanted(
     server.gives(reply(None, calls=[("note", "{}")], finish="tool_calls", ids=ids, logprobs=logprobs))
     assert lacks in refusal(server)
     check(server, capture=False)
-    check(server, dialect="openai")
+    check(server, dialect="openai", temperature=1)
+    assert [body["temperature"] for body in server.bodies] == [0, 0, 1]
 
 
 @pytest.mark.incident("SV-2")
