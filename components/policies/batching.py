@@ -9,6 +9,12 @@ if TYPE_CHECKING:
     import torch
 
 
+def by_length(rows: Sequence[Encoded], size: int) -> list[list[int]]:
+    """Numbers of rows in batches of at most `size`, so that short ones do not pay for long ones."""
+    order = sorted(range(len(rows)), key=lambda at: (len(rows[at].token_ids), at))
+    return [order[start : start + size] for start in range(0, len(order), size)]
+
+
 def pad_batch(rows: Sequence[Encoded], encoder: ChatEncoder, *, left: bool) -> dict[str, "torch.Tensor"]:
     """Pad rows to one length.
 

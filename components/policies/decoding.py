@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from components.config.sampling import SamplingParams
+from components.policies.batching import by_length
 from components.policies.drafts import Drafter
 from components.policies.encoding import ChatEncoder, Encoded
 from components.policies.kv_buffer import Buffer
@@ -40,16 +41,19 @@ class Decoder:
         encoder: the encoder of its conversations.
         max_new_tokens: longest turn.
         sampling: how tokens are chosen.
+        batch_size: conversations decoded at once.
 
     """
 
-    def __init__(self, model: Any, encoder: ChatEncoder, max_new_tokens: int, sampling: SamplingParams) -> None:
+    def __init__(
+        self, model: Any, encoder: ChatEncoder, max_new_tokens: int, sampling: SamplingParams, batch_size: int
+    ) -> None:
         self._model = model
         self._encoder = encoder
         self._max_new_tokens = max_new_tokens
         self._sampling = sampling
         self._store = PrefixStore(KEPT_CONVERSATIONS, encoder.image_id)
-        self._drafter = Drafter()
+        self._batch_size = batch_size
         with torch.inference_mode():
             self._layers = TextLayers(model.model.language_model)
         self.tokens_read = 0
@@ -60,6 +64,14 @@ class Decoder:
     @torch.inference_mode()
     def decode(self, rows: Sequence[Encoded], seeds: Sequence[int]) -> list[list[Chosen]]:
         """The tokens that follow each conversation, in order; the stop token is the last of them, if it came."""
+        drafter = Drafter(rows)
+        chosen: dict[int, list[Chosen]] = {}
+        for batch in by_length(rows, self._batch_size):
+            turns = self._decode([rows[at] for at in batch], [seeds[at] for at in batch], drafter)
+            chosen.update(zip(batch, turns, strict=True))
+        return [chosen[at] for at in range(len(rows))]
+
+    def _decode(self, rows: Sequence[Encoded], seeds: Sequence[int], drafter: Drafter) -> list[list[Chosen]]:
         known = [self._store.take(row) for row in rows]
         buffer = self._buffer_with(rows, known)
         turns = [self._open(*one) for one in zip(rows, known, seeds, strict=True)]
@@ -70,7 +82,7 @@ class Decoder:
             if 2 * len(going) <= len(places):
                 buffer.keep([place for place, turn in enumerate(places) if turn.fed])
                 places = going
-            self._step(places, buffer)
+            self._step(places, buffer, drafter)
         return [turn.chosen for turn in turns]
 
     def _buffer_with(self, rows: Sequence[Encoded], known: Sequence[tuple[Prefix | None, int]]) -> Buffer:
@@ -109,7 +121,7 @@ class Decoder:
         placed: list[list[int]] = (positions[:, 0] + first).tolist()
         return placed
 
-    def _step(self, places: Sequence[OpenTurn], buffer: Buffer) -> None:
+    def _step(self, places: Sequence[OpenTurn], buffer: Buffer, drafter: Drafter) -> None:
         """Read what every turn feeds, take what is chosen after it, and guess what follows."""
         self.steps += 1
         draws = torch.cat([turn.next_draws for turn in places])
@@ -118,10 +130,10 @@ class Decoder:
         for place, turn in going:
             buffer.lengths[place] += turn.take(list(islice(chosen, turn.choices)), self._encoder.stop_id)
             if turn.fed:
-                turn.feed(self._drafter.guess(turn.text))
+                turn.feed(drafter.guess(turn.text))
             else:
                 self._store.put(turn.prefix(*buffer.of_row(place)))
-                self._drafter.learn(turn.text[len(turn.row.token_ids) :])
+                drafter.learn(turn.text[len(turn.row.token_ids) :])
 
     def _logits(self, places: Sequence[OpenTurn], buffer: Buffer) -> torch.Tensor:
         """What each turn's choices are made of, turn by turn: float32, (choices, vocabulary)."""

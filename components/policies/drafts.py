@@ -7,11 +7,11 @@ nothing finds a piece of a sequence as quickly as a search in text.
 
 from collections.abc import Sequence
 
-_MATCHED_TOKENS = (8, 4, 2, 1)
+from components.policies.encoding import Encoded
+
+_MATCHED_TOKENS = (4, 2, 1)
 """How many of the latest tokens are looked for, best first. So many are guessed, too: each that is guessed costs
 arithmetic, and is won only when all before it are right."""
-_REMEMBERED_TOKENS = 20_000
-"""Of what was said in earlier turns: a few hundred of them."""
 
 
 def as_text(token_ids: Sequence[int]) -> str:
@@ -20,14 +20,20 @@ def as_text(token_ids: Sequence[int]) -> str:
 
 
 class Drafter:
-    """Remembers what was said. A guess decides how long decoding takes, and never what comes of it."""
+    """Remembers what was said. A guess decides how long decoding takes, and never what comes of it.
 
-    def __init__(self) -> None:
-        self._said = ""
+    Args:
+        rows: the conversations that are asked for at once: their turns are remembered. What was asked for earlier is
+            not, so that not even rounding, which depends on what is read at once, depends on it.
+
+    """
+
+    def __init__(self, rows: Sequence[Encoded]) -> None:
+        self._said = "".join(as_text(row.token_ids[start:end]) for row in rows for start, end in row.turns)
 
     def learn(self, turn: str) -> None:
         """Remember a turn, given as characters."""
-        self._said = (self._said + turn)[-_REMEMBERED_TOKENS:]
+        self._said += turn
 
     def guess(self, conversation: str) -> list[int]:
         """The ids that may follow `conversation`, given as characters."""

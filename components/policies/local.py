@@ -58,11 +58,10 @@ class LocalPolicy:
         self.name = name
         self.encoder = ChatEncoder(tokenizer, image_processor, bank)
         kind: type[Decoder | Rereader] = Decoder if reuse and can_decode(model) else Rereader
-        self._decoder = kind(model.eval(), self.encoder, max_new_tokens, sampling)
+        self._decoder = kind(model.eval(), self.encoder, max_new_tokens, sampling, batch_size)
         self._sampling = sampling
         self._settings = sampling.model_dump() | {"max_new_tokens": max_new_tokens, "logprobs": "raw"}
         self._max_length = max_length
-        self._batch_size = batch_size
 
     def act(self, conversations: Sequence[Conversation]) -> list[Turn]:
         """One turn for each conversation, in order."""
@@ -70,18 +69,12 @@ class LocalPolicy:
             self.encoder.encode(conversation.messages, conversation.offered, prompt=True)
             for conversation in conversations
         ]
-        chosen: dict[int, Sequence[Chosen]] = {index: [] for index in range(len(rows))}
-        fitting = [index for index, row in enumerate(rows) if len(row.token_ids) <= self._max_length]
-        fitting.sort(key=lambda index: (len(rows[index].token_ids), index))
-        for start in range(0, len(fitting), self._batch_size):
-            batch = fitting[start : start + self._batch_size]
-            decoded = self._decoder.decode(
-                [rows[index] for index in batch], [conversations[index].seed for index in batch]
-            )
-            chosen.update(zip(batch, decoded, strict=True))
+        fitting = [at for at, row in enumerate(rows) if len(row.token_ids) <= self._max_length]
+        decoded = self._decoder.decode([rows[at] for at in fitting], [conversations[at].seed for at in fitting])
+        chosen = dict(zip(fitting, decoded, strict=True))
         return [
-            self._turn(row, conversation.seed, chosen[index])
-            for index, (row, conversation) in enumerate(zip(rows, conversations, strict=True))
+            self._turn(row, conversation.seed, chosen.get(at, []))
+            for at, (row, conversation) in enumerate(zip(rows, conversations, strict=True))
         ]
 
     def _turn(self, row: Encoded, seed: int, chosen: "Sequence[Chosen]") -> Turn:

@@ -10,7 +10,7 @@ import torch
 from transformers import GenerationConfig
 
 from components.config.sampling import SamplingParams
-from components.policies.batching import pad_batch
+from components.policies.batching import by_length, pad_batch
 from components.policies.encoding import ChatEncoder, Encoded
 from components.policies.sampling import Chosen, choose, draws_of
 
@@ -23,13 +23,17 @@ class Rereader:
         encoder: the encoder of its conversations.
         max_new_tokens: longest turn.
         sampling: how tokens are chosen.
+        batch_size: conversations decoded at once.
 
     """
 
-    def __init__(self, model: Any, encoder: ChatEncoder, max_new_tokens: int, sampling: SamplingParams) -> None:
+    def __init__(
+        self, model: Any, encoder: ChatEncoder, max_new_tokens: int, sampling: SamplingParams, batch_size: int
+    ) -> None:
         self._model = model
         self._encoder = encoder
         self._sampling = sampling
+        self._batch_size = batch_size
         # A model's folder may bring settings of its own, which are not to count.
         self._config = GenerationConfig(
             max_new_tokens=max_new_tokens,
@@ -42,6 +46,13 @@ class Rereader:
     @torch.inference_mode()
     def decode(self, rows: Sequence[Encoded], seeds: Sequence[int]) -> list[list[Chosen]]:
         """The tokens that follow each conversation, in order; the stop token is the last of them, if it came."""
+        chosen: dict[int, list[Chosen]] = {}
+        for batch in by_length(rows, self._batch_size):
+            turns = self._decode([rows[at] for at in batch], [seeds[at] for at in batch])
+            chosen.update(zip(batch, turns, strict=True))
+        return [chosen[at] for at in range(len(rows))]
+
+    def _decode(self, rows: Sequence[Encoded], seeds: Sequence[int]) -> list[list[Chosen]]:
         count = self._config.max_new_tokens
         draws = torch.stack([draws_of(row, seed, count) for row, seed in zip(rows, seeds, strict=True)], dim=1)
         choosing = _Choosing(draws, self._sampling)

@@ -1,11 +1,12 @@
 import pytest
 
 from components.policies.drafts import Drafter, as_text
+from components.policies.encoding import Encoded
 
 
 def guess(conversation: list[int], said: list[list[int]]) -> list[int]:
-    drafter = Drafter()
-    for turn in said:
+    drafter = Drafter([Encoded([0, *turn, 0], [(1, 1 + len(turn))], []) for turn in said[:1]])
+    for turn in said[1:]:
         drafter.learn(as_text(turn))
     return drafter.guess(as_text(conversation))
 
