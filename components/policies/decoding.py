@@ -124,7 +124,7 @@ class Decoder:
     def _step(self, places: Sequence[OpenTurn], buffer: Buffer, drafter: Drafter) -> None:
         """Read what every turn feeds, take what is chosen after it, and guess what follows."""
         self.steps += 1
-        draws = torch.cat([turn.next_draws for turn in places])
+        draws = [draw for turn in places for draw in turn.next_draws]
         chosen = iter(choose(self._logits(places, buffer), draws, self._sampling))
         going = [(place, turn) for place, turn in enumerate(places) if turn.fed]
         for place, turn in going:

@@ -20,7 +20,7 @@ class OpenTurn:
         behind: the position right behind each of them, int64, (known,).
         positions: time, height and width of the other tokens, (3, others).
         images: the pictures among the others.
-        draws: the random numbers of the turn's tokens, float64, (longest turn,).
+        draws: the random numbers of the turn's tokens, as many as it may have.
 
     """
 
@@ -31,7 +31,7 @@ class OpenTurn:
         behind: np.ndarray,
         positions: Sequence[Sequence[int]],
         images: Sequence[str],
-        draws: torch.Tensor,
+        draws: Sequence[float],
     ) -> None:
         self.row = row
         self.chosen: list[Chosen] = []
@@ -54,7 +54,7 @@ class OpenTurn:
         return 1 + len(self.guesses) if self.fed else 0
 
     @property
-    def next_draws(self) -> torch.Tensor:
+    def next_draws(self) -> Sequence[float]:
         """Their random numbers."""
         return self._draws[len(self.chosen) : len(self.chosen) + self.choices]
 

@@ -54,8 +54,8 @@ class Rereader:
 
     def _decode(self, rows: Sequence[Encoded], seeds: Sequence[int]) -> list[list[Chosen]]:
         count = self._config.max_new_tokens
-        draws = torch.stack([draws_of(row, seed, count) for row, seed in zip(rows, seeds, strict=True)], dim=1)
-        choosing = _Choosing(draws, self._sampling)
+        draws = [draws_of(row, seed, count) for row, seed in zip(rows, seeds, strict=True)]
+        choosing = _Choosing(list(zip(*draws, strict=True)), self._sampling)
         batch = pad_batch(rows, self._encoder, left=True)
         self._model.generate(**batch, generation_config=self._config, logits_processor=[choosing])
         return [_ended(list(chosen), self._encoder.stop_id) for chosen in zip(*choosing.steps, strict=True)]
@@ -64,7 +64,7 @@ class Rereader:
 class _Choosing:
     """Chooses the token of every row, and leaves it as the only one that can follow."""
 
-    def __init__(self, draws: torch.Tensor, sampling: SamplingParams) -> None:
+    def __init__(self, draws: Sequence[Sequence[float]], sampling: SamplingParams) -> None:
         self.steps: list[list[Chosen]] = []
         self._draws = draws
         """(steps, rows)."""

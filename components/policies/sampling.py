@@ -5,6 +5,7 @@ what is sampled does not depend on what else is decoded, in which order, or how 
 """
 
 import hashlib
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,20 +25,21 @@ class Chosen(NamedTuple):
     """The likeliest ids and their log-probabilities, likeliest first."""
 
 
-def draws_of(row: Encoded, seed: int, count: int) -> torch.Tensor:
-    """The random numbers of a turn's tokens, float64, (count,), in [0, 1).
+def draws_of(row: Encoded, seed: int, count: int) -> list[float]:
+    """The random numbers of a turn's tokens, in [0, 1).
 
     They follow from the seed, the length of the prompt and its pictures, so that neither two turns of an investigation
     nor two investigations with one seed share them.
     """
     name = f"{seed} {len(row.token_ids)} {' '.join(row.images)}"
     key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:16], "little")
-    return torch.from_numpy(np.random.Generator(np.random.Philox(key=key)).random(count))
+    draws: list[float] = np.random.Generator(np.random.Philox(key=key)).random(count).tolist()
+    return draws
 
 
-def choose(logits: torch.Tensor, draws: torch.Tensor, params: SamplingParams) -> list[Chosen]:
-    """A token for each place; `logits` is float32, (places, vocabulary), `draws` float64, (places,)."""
-    token_ids = pick(logits, draws, params)
+def choose(logits: torch.Tensor, draws: Sequence[float], params: SamplingParams) -> list[Chosen]:
+    """A token for each place; `logits` is float32, (places, vocabulary)."""
+    token_ids = pick(logits, torch.tensor(draws, dtype=torch.float64), params)
     logprobs = torch.log_softmax(logits, dim=-1)
     chosen = logprobs.gather(1, token_ids[:, None])[:, 0].tolist()
     likeliest = logprobs.topk(min(params.top_logprobs, logits.shape[1]), dim=-1)
@@ -49,7 +51,7 @@ def choose(logits: torch.Tensor, draws: torch.Tensor, params: SamplingParams) ->
 
 
 def pick(logits: torch.Tensor, draws: torch.Tensor, params: SamplingParams) -> torch.Tensor:
-    """The id at each place, int64, (places,)."""
+    """The id at each place, int64, (places,); `draws` is float64, of the same shape."""
     if params.temperature == 0:
         return logits.argmax(dim=-1)
     # In the order of ids, where rounding moves a bound by a hair; in that of probabilities it would swap neighbours.

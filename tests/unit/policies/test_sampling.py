@@ -64,7 +64,7 @@ def test_the_outermost_draws_take_a_token_within_bounds(draw) -> None:
 
 def test_log_probabilities_are_not_tempered_or_bounded(logits) -> None:
     params = SamplingParams(temperature=0.3, top_k=1, top_logprobs=2)
-    (one,) = choose(logits, torch.zeros(1, dtype=torch.float64), params)
+    (one,) = choose(logits, [0.0], params)
     expected = torch.log_softmax(logits, -1)[0].sort(descending=True)
     assert one.token_id == expected.indices[0]
     assert one.logprob == pytest.approx(float(expected.values[0]))
@@ -74,7 +74,7 @@ def test_log_probabilities_are_not_tempered_or_bounded(logits) -> None:
 
 def test_random_numbers_follow_from_seed_length_and_pictures_and_not_from_how_many_are_asked_for() -> None:
     def draws(seed: int, length: int, images: list[str], count: int = 8) -> list[float]:
-        return draws_of(Encoded([1] * length, [], images), seed, count).tolist()
+        return draws_of(Encoded([1] * length, [], images), seed, count)
 
     assert draws(-1, 5, ["a"]) == draws(-1, 5, ["a"])
     assert draws(1, 5, ["a"]) == draws(1, 5, ["a"], 20)[:8]
