@@ -30,6 +30,7 @@ KEPT_CONVERSATIONS = 160
 def can_decode(model: Any) -> bool:
     """Whether a model is of a known kind, and every layer full attention, whose past can be taken up at any token."""
     text = model.config.get_text_config()
+    # Others may not tell their layers' kinds.
     return text.model_type == "qwen3_5_text" and set(text.layer_types) == {"full_attention"}
 
 
@@ -37,7 +38,7 @@ class Decoder:
     """Decodes with one model.
 
     Args:
-        model: a `Qwen3_5ForConditionalGeneration`, on which `can_decode` holds.
+        model: a `Qwen3_5ForConditionalGeneration`, on which `can_decode` holds and whose weights stay as they are.
         encoder: the encoder of its conversations.
         max_new_tokens: longest turn.
         sampling: how tokens are chosen.

@@ -12,10 +12,10 @@ from components.policies.kv_buffer import Buffer
 
 
 class TextLayers:
-    """The layers and the norm behind them.
+    """The layers and the norm behind them, with the weights that they have now.
 
     Args:
-        text_model: a `Qwen3_5TextModel` whose layers are all full attention.
+        text_model: a `Qwen3_5TextModel` whose layers are all full attention; it may not be trained on meanwhile.
 
     """
 

@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from copy import copy
+from copy import copy, deepcopy
 
 import numpy as np
 import pytest
@@ -134,7 +134,8 @@ def test_both_ways_of_decoding_sample_the_same(model, encoder, messages) -> None
         assert ids(kept, rows, seeds) == ids(reread, rows, seeds)
 
 
-def test_a_model_with_recurrent_layers_is_sampled_as_well(tokenizer, encoder, messages) -> None:
+def variant(tokenizer, **text: object):
+    """A model with other layers than the student's."""
     import torch
     from policy_samples import TINY
     from transformers import Qwen3_5ForConditionalGeneration
@@ -142,9 +143,26 @@ def test_a_model_with_recurrent_layers_is_sampled_as_well(tokenizer, encoder, me
     from components.policies.student import build_student
 
     config = build_student(TINY, tokenizer).config
-    config.text_config.layer_types = ["linear_attention", "full_attention"]
+    for name, value in text.items():
+        setattr(config.text_config, name, value)
     torch.manual_seed(0)
-    recurrent = Qwen3_5ForConditionalGeneration(config).eval()
+    return Qwen3_5ForConditionalGeneration(config).eval()
+
+
+def test_heads_that_share_keys_and_layers_without_biases_are_read_as_well(tokenizer, encoder, messages) -> None:
+    from components.policies.decoding import can_decode
+
+    model = variant(tokenizer, num_key_value_heads=1, attention_bias=False)
+    assert can_decode(model)
+    rows = prompts(encoder, messages)
+    kept, reread = (kind(model, encoder, temperature=1.0).decode(rows, [1, 2]) for kind in (decoder_of, rereader_of))
+    assert [[one.token_id for one in row] for row in kept] == [[one.token_id for one in row] for row in reread]
+    for ours, theirs in zip(kept, reread, strict=True):
+        assert [one.logprob for one in ours] == pytest.approx([one.logprob for one in theirs], abs=1e-4)
+
+
+def test_a_model_with_recurrent_layers_is_sampled_as_well(tokenizer, encoder, messages) -> None:
+    recurrent = variant(tokenizer, layer_types=["linear_attention", "full_attention"])
     row = prompts(encoder, messages)[0]
     greedy = ids(rereader_of(recurrent, encoder, 5), [row])
     assert greedy == ids(rereader_of(recurrent, encoder, 5, temperature=1.0, top_k=1), [row])
@@ -173,16 +191,17 @@ def test_log_probabilities_are_those_of_the_model(kind, model, encoder, messages
     assert torch.allclose(values, likeliest.values, atol=1e-4)
 
 
-def test_a_model_with_recurrent_layers_is_not_continued(model) -> None:
-    from copy import deepcopy
+def test_a_model_of_another_kind_or_with_recurrent_layers_is_not_continued(model) -> None:
     from types import SimpleNamespace
 
     from components.policies.decoding import can_decode
 
     assert can_decode(model)
-    config = deepcopy(model.config)
-    config.text_config.layer_types = ["linear_attention", "full_attention"]
-    assert not can_decode(SimpleNamespace(config=config))
+    recurrent, other = deepcopy(model.config), deepcopy(model.config)
+    recurrent.text_config.layer_types = ["linear_attention", "full_attention"]
+    other.text_config.model_type = "another"
+    assert not can_decode(SimpleNamespace(config=recurrent))
+    assert not can_decode(SimpleNamespace(config=other))
 
 
 def prefix(token_ids: list[int], images: tuple[str, ...]) -> Prefix:
