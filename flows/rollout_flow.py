@@ -16,6 +16,7 @@ from prefect_ray.context import remote_options
 
 from components.config.schema import RolloutParams
 from components.rollout.sharing import ShardResult, read_request, run_shard
+from components.rollout.store import RolloutStore
 from flows.console import say
 from flows.stop import stop_politely
 
@@ -32,9 +33,9 @@ def shard_task(folder: str, shard: int) -> ShardResult:
 @flow(name="rollout", flow_run_name="rollout")
 def rollout(folder: str) -> list[ShardResult]:
     """Run every shard; returns how each was left. When one fails the others are finished before the flow fails."""
-    request = read_request(Path(folder))
+    shards = range(RolloutStore(Path(folder)).layout.shards)
     with remote_options(num_cpus=1, max_retries=WORKER_DEATHS):
-        futures = [shard_task.submit(folder, shard) for shard in range(request.shards)]
+        futures = [shard_task.submit(folder, shard) for shard in shards]
     states = [future.wait() or future.state for future in futures]
     results: list[ShardResult] = []
     for state in states:

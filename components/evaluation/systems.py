@@ -14,17 +14,16 @@ from components.records.conversation import Policy
 from components.records.episode import Episode
 from components.records.image_bank import ImageBank
 from components.records.shards import read_episodes, write_episodes
-from components.records.usage import START_CHECK, Spent
-from components.rollout.budget import Budget
+from components.records.usage import Spent
 from components.rollout.cases import load_cases
-from components.rollout.engine import Job
-from components.rollout.policies import keep_check, policy_settings, start_policy
-from components.rollout.run import copy_pictures, roll_out
+from components.rollout.execute import execute
+from components.rollout.policies import keep_check, policy_settings, served_policy
+from components.rollout.run import copy_pictures
+from components.rollout.sharing import PolicySpec, RolloutRequest, SharedJob
 from components.rollout.spending import LEDGER, Spending
 from components.rollout.work import recorded_inputs, rollout_key, work_folder
 from components.storage.atomic import write_json
 from components.storage.identity import digest_file
-from components.tools.looking_check import check_looking
 from components.tools.source_policy import policy_of
 
 CODE = (
@@ -49,6 +48,11 @@ class System(NamedTuple):
     title: str
     served: str = ""
     """`openai:URL#MODEL` for a policy on a server."""
+
+    @property
+    def policy_name(self) -> str:
+        """What episodes call it."""
+        return read_served_model(self.served).name if self.served else self.name
 
 
 SYSTEMS = (
@@ -128,7 +132,7 @@ def episodes_of(
             return read_episodes(output)
     with work_folder(paths, system.name, key) as folder:
         spending = Spending(params.prices, folder / LEDGER, before)
-        episodes = _run(system, params, paths, folder, make_policy, spending)
+        episodes, spending = _run(system, params, paths, folder, make_policy, spending)
         copy_pictures(episodes, ImageBank(folder), ImageBank(paths.evaluation).put)
         keep_check(folder, paths.evaluation)
         write_episodes(output, episodes)
@@ -145,27 +149,41 @@ def _marker(system: System, paths: Paths) -> Path:
     return paths.evaluation / f"{system.name}.json"
 
 
+def system_policy(params: Params, paths: Paths, bank: ImageBank, *, system: str) -> Policy:
+    """The policy of the system of that name, for a worker."""
+    (found,) = (one for one in systems_of(params) if one.name == system)
+    return _served(found, params, paths, bank) if found.served else local_policy(found, params, paths, bank)
+
+
+def _served(system: System, params: Params, paths: Paths, bank: ImageBank) -> Policy:
+    return served_policy(system.served, params, paths, bank)
+
+
 def _run(
     system: System, params: Params, paths: Paths, folder: Path, make_policy: PolicyMaker, spending: Spending
-) -> list[Episode]:
-    bank = ImageBank(folder, also=[paths.benchmark, paths.web])
-    if system.served:
-        policy = start_policy(system.served, params, paths, bank, folder=folder, spending=spending)
-    else:
-        check_looking(params, paths, spending.account(START_CHECK))
-        policy = make_policy(system, params, paths, bank)
-    episodes = roll_out(
-        params,
-        paths,
-        [Job(case, params.evaluation.seed, system.direct) for case in load_cases(paths, Split.TEST)],
-        policy,
-        bank=bank,
-        folder=folder,
+) -> tuple[list[Episode], Spending]:
+    request = RolloutRequest(
+        root=str(paths.root),
+        params=params,
+        policy=PolicySpec.of(system_policy, system.policy_name, system=system.name),
+        jobs=tuple(
+            SharedJob(case=case, seed=params.evaluation.seed, direct=system.direct)
+            for case in load_cases(paths, Split.TEST)
+        ),
+        banks=(str(paths.benchmark), str(paths.web)),
         concurrency=params.evaluation.concurrency,
         title=system.title,
-        budget=Budget("evaluation", params.budget.evaluation, spending),
+        stage="evaluation",
+        limit=params.budget.evaluation,
+        before=spending.before,
     )
-    return list(episodes)
+    maker = _served if system.served else make_policy
+
+    def policy() -> Policy:
+        return maker(system, params, paths, request.bank(folder))
+
+    episodes, spent = execute(request, folder, spending, policy, system.served)
+    return list(episodes), spent
 
 
 def _key(system: System, params: Params, paths: Paths) -> str:

@@ -44,42 +44,46 @@ def served_policy(name: str, params: Params, paths: Paths, bank: ImageBank) -> O
     )
 
 
-def start_policy(
-    name: str, params: Params, paths: Paths, bank: ImageBank, *, folder: Path, spending: Spending
-) -> Policy:
-    """The policy of a stage, `scripted` or `openai:URL#MODEL`; servers are tried out first, on the stage's account.
+def named_policy(params: Params, paths: Paths, bank: ImageBank, *, source: str) -> Policy:
+    """The policy `scripted` or `openai:URL#MODEL`.
+
+    Raises:
+        UsageError: there is no policy of that name.
+
+    """
+    return ScriptedTeacher() if source == SCRIPTED else served_policy(source, params, paths, bank)
+
+
+def policy_name(source: str) -> str:
+    """What episodes call that policy."""
+    return ScriptedTeacher.name if source == SCRIPTED else read_served_model(source).name
+
+
+def check_servers(source: str, params: Params, paths: Paths, folder: Path, spending: Spending) -> None:
+    """Try out the models that a stage is going to ask, on the stage's account.
 
     Args:
-        name: of the policy.
+        source: of the policy; one that is no `openai:URL#MODEL` has no server.
         params: all settings.
         paths: the checkout.
-        bank: where the conversations' pictures are found.
         folder: the stage's unfinished work, where what was found out is kept.
         spending: the stage's account.
 
     Raises:
-        PreflightError: its server, or that of the model that looks, is not there, or does not do what it is going to
-            be asked.
-        UsageError: there is no policy of that name.
+        PreflightError: the policy's server, or that of the model that looks, is not there, or does not do what it is
+            going to be asked.
 
     """
     check_looking(params, paths, spending.account(START_CHECK))
-    if name == SCRIPTED:
-        return ScriptedTeacher()
-    policy = served_policy(name, params, paths, bank)
+    if not is_served(source):
+        return
+    served, key = read_served_model(source), load_service_settings(paths.root).openai_key
 
     def charge(reply: Turn | Exception) -> None:
-        spending.charge_turn(START_CHECK, policy.name, reply)
+        spending.charge_turn(START_CHECK, served.name, reply)
 
-    served, key = read_served_model(name), load_service_settings(paths.root).openai_key
     checked = asyncio.run(ServerCheck(served, params.serving, key, charge).check())
     write_json(folder / CHECKED, checked)
-    return policy
-
-
-def worker_policy(params: Params, paths: Paths, bank: ImageBank, *, source: str) -> Policy:
-    """The same in another process of the stage, where the server needs no second try."""
-    return ScriptedTeacher() if source == SCRIPTED else served_policy(source, params, paths, bank)
 
 
 def keep_check(folder: Path, to: Path) -> None:

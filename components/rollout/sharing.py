@@ -6,7 +6,7 @@ its shard to the next one, which goes on where it stopped.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Literal
@@ -24,7 +24,7 @@ from components.rollout.drain import Drain
 from components.rollout.run import roll_out
 from components.rollout.slot import Job
 from components.rollout.spending import LEDGER, Spending
-from components.rollout.store import RolloutStore
+from components.rollout.store import Finished, RolloutStore
 from components.storage.atomic import write_json
 
 REQUEST, DRAIN = "request.json", "drain"
@@ -88,10 +88,9 @@ class RolloutRequest(Record):
     before: Spent
     """By other rollouts under the same budget."""
 
-    @property
-    def shards(self) -> int:
-        """How many parts the work has."""
-        return self.params.rollout.shards
+    def bank(self, folder: Path) -> ImageBank:
+        """All pictures, those of the rollout's own `folder` first."""
+        return ImageBank(folder, also=[Path(other) for other in self.banks])
 
 
 class ShardResult(Record):
@@ -115,6 +114,29 @@ def read_request(folder: Path) -> RolloutRequest:
     return RolloutRequest.model_validate_json((folder / REQUEST).read_bytes())
 
 
+def run_jobs(
+    request: RolloutRequest,
+    jobs: Sequence[Job],
+    folder: Path,
+    policy: Policy,
+    spending: Spending,
+    drain: Drain | None = None,
+) -> Finished:
+    """Run some or all of the jobs of `request` in this process; errors as of `run_episodes`."""
+    return roll_out(
+        request.params,
+        Paths(Path(request.root)),
+        jobs,
+        policy,
+        bank=request.bank(folder),
+        folder=folder,
+        concurrency=request.concurrency,
+        title=request.title,
+        budget=Budget(request.stage, request.limit, spending),
+        drain=drain,
+    )
+
+
 def run_shard(folder: Path, shard: int) -> ShardResult:
     """Run what is left of one shard, with services and a policy of its own.
 
@@ -127,25 +149,14 @@ def run_shard(folder: Path, shard: int) -> ShardResult:
     params, paths, store = request.params, Paths(Path(request.root)), RolloutStore(folder)
     jobs = [job.as_job() for job in request.jobs]
     own = [job for job in jobs if store.shard_of(job.episode_id(request.policy.name)) == shard]
-    bank = ImageBank(folder, also=[Path(other) for other in request.banks])
     others = [store.shard_folder(number) / LEDGER for number in range(store.layout.shards) if number != shard]
     spending = Spending(
         params.prices, store.shard_folder(shard) / LEDGER, request.before, beside=[folder / LEDGER, *others]
     )
     ended: Literal["done", "budget", "drained"] = "done"
     try:
-        roll_out(
-            params,
-            paths,
-            own,
-            request.policy.make(params, paths, bank),
-            bank=bank,
-            folder=folder,
-            concurrency=request.concurrency,
-            title=f"{request.title}, shard {shard}",
-            budget=Budget(request.stage, request.limit, spending),
-            drain=Drain(params.rollout.drain_s, folder / DRAIN),
-        )
+        policy = request.policy.make(params, paths, request.bank(folder))
+        run_jobs(request, own, folder, policy, spending, Drain(params.rollout.drain_s, folder / DRAIN))
     except BudgetReached:
         ended = "budget"
     except Drained:

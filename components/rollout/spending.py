@@ -41,11 +41,12 @@ class Spending:
         self._prices = prices
         self._ledger = Ledger(path) if path else None
         self._beside = {Ledger(other): 0 for other in beside}
-        self._before = before or Spent()
+        self.before = before or Spent()
+        """By others."""
         self._billed: list[Charge] = []
-        self.requests = self._before.requests
+        self.requests = self.before.requests
         """To services, so far."""
-        self.usd = sum(price(charge.usage, prices) for charge in self._before.charges)
+        self.usd = sum(price(charge.usage, prices) for charge in self.before.charges)
         """What vendors want for them, and for the turns of a policy that has a price."""
         self.requests_of: defaultdict[str, float] = defaultdict(float)
         """By the id of an episode of this rollout, failed attempts included."""
@@ -64,7 +65,7 @@ class Spending:
     @property
     def spent(self) -> Spent:
         """What this rollout has sent, without what was spent before."""
-        return Spent(requests=self.requests - self._before.requests, charges=merged(self._billed))
+        return Spent(requests=self.requests - self.before.requests, charges=merged(self._billed))
 
     def charge(self, charge: Charge) -> None:
         """Keep a charge. Where money is spent it is synced to disk before this returns."""

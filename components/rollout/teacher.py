@@ -19,13 +19,11 @@ from components.records.image_bank import ImageBank
 from components.records.image_writer import new_shards
 from components.records.shards import write_episode_shards
 from components.records.usage import Spent
-from components.rollout.budget import Budget
 from components.rollout.cases import load_cases
 from components.rollout.costs import CostRow, cost_table
-from components.rollout.engine import Job
-from components.rollout.policies import keep_check, policy_settings, start_policy, worker_policy
-from components.rollout.remote import roll_out_remotely
-from components.rollout.run import copy_pictures, roll_out
+from components.rollout.execute import execute
+from components.rollout.policies import keep_check, named_policy, policy_name, policy_settings
+from components.rollout.run import copy_pictures
 from components.rollout.sharing import PolicySpec, RolloutRequest, SharedJob
 from components.rollout.spending import LEDGER, SPENT, Spending
 from components.rollout.store import Finished
@@ -146,37 +144,24 @@ def collect_phase(params: Params, paths: Paths, phase: Phase, folder: Path) -> E
 
 def _investigated(params: Params, paths: Paths, phase: Phase, folder: Path) -> tuple[Finished, Spending]:
     """A phase's episodes, and what they took."""
-    jobs = [Job(case, seed) for case in phase.cases for seed in phase.seeds]
     spending = Spending(params.prices, folder / LEDGER, phase.before)
     banks = (paths.benchmark, paths.web)
-    bank = ImageBank(folder, also=banks)
-    policy = start_policy(params.episodes.policy, params, paths, bank, folder=folder, spending=spending)
-    if params.rollout.executor == "ray":
-        request = RolloutRequest(
-            root=str(paths.root),
-            params=params,
-            policy=PolicySpec.of(worker_policy, policy.name, source=params.episodes.policy),
-            jobs=tuple(SharedJob.of(job) for job in jobs),
-            banks=tuple(map(str, banks)),
-            concurrency=params.episodes.concurrency,
-            title=phase.title,
-            stage="episodes",
-            limit=params.budget.episodes,
-            before=phase.before,
-        )
-        return roll_out_remotely(request, folder)
-    episodes = roll_out(
-        params,
-        paths,
-        jobs,
-        policy,
-        bank=bank,
-        folder=folder,
+    source = params.episodes.policy
+    request = RolloutRequest(
+        root=str(paths.root),
+        params=params,
+        policy=PolicySpec.of(named_policy, policy_name(source), source=source),
+        jobs=tuple(SharedJob(case=case, seed=seed) for case in phase.cases for seed in phase.seeds),
+        banks=tuple(map(str, banks)),
         concurrency=params.episodes.concurrency,
         title=phase.title,
-        budget=Budget("episodes", params.budget.episodes, spending),
+        stage="episodes",
+        limit=params.budget.episodes,
+        before=phase.before,
     )
-    return episodes, spending
+    return execute(
+        request, folder, spending, lambda: named_policy(params, paths, request.bank(folder), source=source), source
+    )
 
 
 def _summary(episodes: Sequence[Episode], cases: int, pictures: int, cost: CostRow) -> EpisodesSummary:
