@@ -85,7 +85,7 @@ class RolloutRequest(Record):
     stage: str
     """As the budget names it."""
     limit: BudgetLimit
-    before: Spent
+    before: Spent = Spent()
     """By other rollouts under the same budget."""
 
     def bank(self, folder: Path) -> ImageBank:

@@ -120,6 +120,11 @@ def checkout(root: Path) -> None:
     _query(root, "checkout", "--force", "--allow-missing")
 
 
+def commit(root: Path, stage: str) -> None:
+    """Take what lies there as what `stage` has made, though nobody ran it."""
+    _query(root, "commit", "--force", stage)
+
+
 def environment() -> dict[str, str]:
     """The environment of this process, with this Python first on the path and DVC's telemetry off."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])

@@ -10,6 +10,7 @@ from components.errors import EviflowError
 from components.records import shards
 from components.records.case import Case
 from components.records.episode import Episode, Step, StepKind, Termination, Turn
+from components.records.migrate import migrate_episodes
 from components.records.shards import iterate_episodes, read_episodes, write_episode_shards, write_episodes
 
 
@@ -102,6 +103,22 @@ def test_episodes_of_earlier_layouts_are_read(tmp_path: Path, version: int) -> N
     episodes = [sampling(1, *TURNS), sampling(2, "no tokens")]
     as_layout(version, tmp_path / "episodes.parquet", episodes)
     assert read_episodes(tmp_path) == episodes
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_earlier_layouts_are_migrated_and_the_rest_of_the_folder_stays(tmp_path: Path, version: int) -> None:
+    episodes, folder = [sampling(1, *TURNS), sampling(2, "no tokens")], tmp_path / "episodes"
+    (folder / "assets").mkdir(parents=True)
+    (folder / "assets/picture").write_bytes(b"x")
+    (folder / "spent.json").write_text("{}")
+    as_layout(version, folder / ("episodes.parquet" if version == 1 else "episodes-00000-of-00001.parquet"), episodes)
+    as_layout(version, tmp_path / "admitted.parquet", episodes)
+    for place in (folder, tmp_path / "admitted.parquet"):
+        assert migrate_episodes(place) == 2
+        assert migrate_episodes(place) == 0, "what is up to date is left alone"
+        assert read_episodes(place) == episodes
+    assert sorted(item.name for item in folder.iterdir()) == ["assets", "episodes-00000-of-00001.parquet", "spent.json"]
+    assert (folder / "assets/picture").read_bytes() == b"x"
 
 
 def test_a_missing_shard_is_named(tmp_path: Path) -> None:
