@@ -84,9 +84,12 @@ def _environment(request: RolloutRequest) -> dict[str, str]:
 
 @contextmanager
 def _asked_by_file(flag: Path) -> Iterator[Drain]:
-    """Let SIGTERM put the file there that asks the workers to end."""
+    """Let SIGTERM put the file there that asks the workers to end; signals come to the main thread alone."""
     flag.unlink(missing_ok=True)
     drain = Drain()
+    if threading.current_thread() is not threading.main_thread():
+        yield drain
+        return
     before = signal.getsignal(signal.SIGTERM)
 
     def asked(number: int, frame: FrameType | None) -> None:
