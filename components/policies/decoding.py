@@ -15,6 +15,7 @@ import torch
 
 from components.config.sampling import SamplingParams
 from components.policies.batching import by_length
+from components.policies.devices import made_on
 from components.policies.drafts import Drafter
 from components.policies.encoding import ChatEncoder, Encoded
 from components.policies.kv_buffer import Buffer
@@ -55,7 +56,7 @@ class Decoder:
         self._sampling = sampling
         self._store = PrefixStore(KEPT_CONVERSATIONS, encoder.image_id)
         self._batch_size = batch_size
-        with torch.inference_mode():
+        with torch.inference_mode(), made_on(model.device):
             self._layers = TextLayers(model.model.language_model)
         self.tokens_read = 0
         """Tokens of prompts that the model has read; those known from earlier turns do not count."""
@@ -67,9 +68,10 @@ class Decoder:
         """The tokens that follow each conversation, in order; the stop token is the last of them, if it came."""
         drafter = Drafter(rows)
         chosen: dict[int, list[Chosen]] = {}
-        for batch in by_length(rows, self._batch_size):
-            turns = self._decode([rows[at] for at in batch], [seeds[at] for at in batch], drafter)
-            chosen.update(zip(batch, turns, strict=True))
+        with made_on(self._model.device):
+            for batch in by_length(rows, self._batch_size):
+                turns = self._decode([rows[at] for at in batch], [seeds[at] for at in batch], drafter)
+                chosen.update(zip(batch, turns, strict=True))
         return [chosen[at] for at in range(len(rows))]
 
     def _decode(self, rows: Sequence[Encoded], seeds: Sequence[int], drafter: Drafter) -> list[list[Chosen]]:
@@ -91,7 +93,7 @@ class Decoder:
         config = self._model.config.get_text_config()
         capacity = max(len(row.token_ids) for row in rows) + self._max_new_tokens
         shape = (config.num_hidden_layers, len(rows), config.num_key_value_heads, capacity, config.head_dim)
-        buffer = Buffer(shape, self._model.dtype)
+        buffer = Buffer(shape, self._model.dtype, self._model.device)
         for place, (prefix, length) in enumerate(known):
             if prefix:
                 buffer.put(place, prefix.keys[:, :, :length], prefix.values[:, :, :length])
@@ -153,7 +155,8 @@ class Decoder:
         pixels = [self._encoder.pixels(digest) for turn in places for digest in turn.images]
         if pixels:
             features = self._model.model.get_image_features(
-                torch.cat([picture.patches for picture in pixels]), torch.tensor([picture.grid for picture in pixels])
+                torch.cat([picture.patches.to(token_ids.device) for picture in pixels]),
+                torch.tensor([picture.grid for picture in pixels]),
             )
             embeddings[token_ids == self._encoder.image_id] = torch.cat(features.pooler_output).to(embeddings.dtype)
         return embeddings

@@ -13,13 +13,13 @@ class Buffer:
     Args:
         shape: layers, rows, heads, tokens for which there is room, head width.
         dtype: of keys and values.
+        device: where they are.
 
     """
 
-    def __init__(self, shape: tuple[int, int, int, int, int], dtype: torch.dtype) -> None:
-        # Pages of NumPy's zeros cost neither time nor memory until they are written.
-        self._keys, self._values = (torch.from_numpy(np.zeros(shape, np.float32)).to(dtype) for _ in range(2))
-        self.lengths = torch.zeros(shape[1], dtype=torch.long)
+    def __init__(self, shape: tuple[int, int, int, int, int], dtype: torch.dtype, device: torch.device) -> None:
+        self._keys, self._values = (_zeros(shape, dtype, device) for _ in range(2))
+        self.lengths = torch.zeros(shape[1], dtype=torch.long, device=device)
         """int64, (rows,): tokens of each row that are there."""
         self._mask = torch.zeros(0)
         self._rows = self._tokens = self._places = self.lengths
@@ -68,3 +68,10 @@ class Buffer:
         """Go on with some rows only."""
         kept = torch.tensor(rows)
         self._keys, self._values, self.lengths = self._keys[:, kept], self._values[:, kept], self.lengths[kept]
+
+
+def _zeros(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    if device.type != "cpu":
+        return torch.zeros(shape, dtype=dtype, device=device)
+    # Pages of NumPy's zeros cost neither time nor memory until they are written.
+    return torch.from_numpy(np.zeros(shape, np.float32)).to(dtype)

@@ -1,4 +1,4 @@
-"""A Transformers model in this process, on CPU."""
+"""A Transformers model in this process, on CPU or one GPU."""
 
 import json
 from collections.abc import Sequence
@@ -34,6 +34,7 @@ class LocalPolicy:
         sampling: how tokens are chosen; every setting is recorded with each turn.
         batch_size: conversations decoded at once.
         reuse: whether what was read in earlier turns may be kept; without it every conversation is read anew.
+        device: where it computes, as PyTorch calls it; None for the GPU where there is one, else the CPU.
 
     """
 
@@ -50,15 +51,20 @@ class LocalPolicy:
         sampling: SamplingParams = GREEDY,
         batch_size: int = 32,
         reuse: bool = True,
+        device: str | None = None,
     ) -> None:
+        import torch
+
         from components.policies.decoding import Decoder, can_decode
+        from components.policies.devices import best_device
         from components.policies.rereading import Rereader
 
         model, tokenizer, image_processor = load_student(folder)
         self.name = name
         self.encoder = ChatEncoder(tokenizer, image_processor, bank)
         kind: type[Decoder | Rereader] = Decoder if reuse and can_decode(model) else Rereader
-        self._decoder = kind(model.eval(), self.encoder, max_new_tokens, sampling, batch_size)
+        model = model.eval().to(torch.device(device) if device else best_device())
+        self._decoder = kind(model, self.encoder, max_new_tokens, sampling, batch_size)
         self._sampling = sampling
         self._settings = sampling.model_dump() | {"max_new_tokens": max_new_tokens, "logprobs": "raw"}
         self._max_length = max_length

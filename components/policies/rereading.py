@@ -56,7 +56,7 @@ class Rereader:
         count = self._config.max_new_tokens
         draws = [draws_of(row, seed, count) for row, seed in zip(rows, seeds, strict=True)]
         choosing = _Choosing(list(zip(*draws, strict=True)), self._sampling)
-        batch = pad_batch(rows, self._encoder, left=True)
+        batch = {name: part.to(self._model.device) for name, part in pad_batch(rows, self._encoder, left=True).items()}
         self._model.generate(**batch, generation_config=self._config, logits_processor=[choosing])
         return [_ended(list(chosen), self._encoder.stop_id) for chosen in zip(*choosing.steps, strict=True)]
 
@@ -73,7 +73,7 @@ class _Choosing:
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         chosen = choose(scores, self._draws[len(self.steps)], self._sampling)
         self.steps.append(chosen)
-        token_ids = torch.tensor([[one.token_id] for one in chosen])
+        token_ids = torch.tensor([[one.token_id] for one in chosen], device=scores.device)
         return torch.full_like(scores, -torch.inf).scatter_(1, token_ids, 0.0)
 
 

@@ -39,7 +39,7 @@ def draws_of(row: Encoded, seed: int, count: int) -> list[float]:
 
 def choose(logits: torch.Tensor, draws: Sequence[float], params: SamplingParams) -> list[Chosen]:
     """A token for each place; `logits` is float32, (places, vocabulary)."""
-    token_ids = pick(logits, torch.tensor(draws, dtype=torch.float64), params)
+    token_ids = pick(logits, torch.tensor(draws, dtype=torch.float64, device=logits.device), params)
     logprobs = torch.log_softmax(logits, dim=-1)
     chosen = logprobs.gather(1, token_ids[:, None])[:, 0].tolist()
     likeliest = logprobs.topk(min(params.top_logprobs, logits.shape[1]), dim=-1)

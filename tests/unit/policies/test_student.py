@@ -102,6 +102,23 @@ def test_without_settings_the_likeliest_tokens_are_taken_whatever_the_seed(bank,
     assert one.top_logprobs is None
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("reuse", [True, False])
+def test_a_gpu_gives_the_same_turns(bank, folder, messages, reuse):
+    import torch
+
+    if not torch.cuda.is_available():
+        pytest.skip("there is no CUDA device")
+    asked = [conversation(messages[:5]), conversation(messages[:2]), conversation(messages[:4])]
+    turns = [
+        LocalPolicy(folder, bank, name="base", max_new_tokens=8, max_length=400, reuse=reuse, device=device).act(asked)
+        for device in ("cuda", "cpu")
+    ]
+    assert [turn.token_ids for turn in turns[0]] == [turn.token_ids for turn in turns[1]]
+    for one, other in zip(*turns, strict=True):
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-3)
+
+
 def test_a_conversation_that_is_too_long_is_cut_off_and_the_others_go_on(bank, folder, messages):
     policy = LocalPolicy(folder, bank, name="base", max_new_tokens=3, max_length=100)
     turns = policy.act([conversation(messages[:2]), conversation((*messages[:2], Message("user", "why " * 90)))])
