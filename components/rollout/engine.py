@@ -173,11 +173,12 @@ class _Rollout:
             )
             notes = self._store.journal(name, self._restarts[name]) if self._journal else None
             slot = Slot(job, investigation, self._budget.spending.account(name), notes)
-            await slot.take_up()
         except Exception as error:  # attributed to this investigation; the others go on
             await self._keep(self._fail(job, None, error, queue))
             return
+        # In flight before anything is awaited: what a kill broke off may be executed now, and counts.
         self._live[name] = slot
+        await slot.take_up()
         if slot.ended:
             await self._leave([slot], queue)
         else:

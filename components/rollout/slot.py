@@ -47,10 +47,14 @@ class Slot:
         return self.error is not None or self.investigation.done
 
     async def take_up(self) -> None:
-        """Go on where an earlier run was broken off."""
-        if self._notes is not None:
+        """Go on where an earlier run was broken off; what fails on the way is this investigation's `error`."""
+        if self._notes is None:
+            return
+        try:
             with charged_to(self._account):
                 await self._notes.replay(self.investigation)
+        except Exception as error:  # attributed to this investigation; the others go on
+            self.error = error
 
     def conversation(self) -> Conversation:
         """What the policy is asked now."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from rollout_doubles import Walker, make_cases
+from rollout_doubles import Tools, Walker, make_cases
 from vendor_doubles import COMMON, Vendors, answer, serving
 
 from components.agent.codec import render_call
@@ -188,6 +188,22 @@ def test_what_systems_under_the_same_budget_have_spent_counts(tmp_path: Path, ve
     _, spending = run(tmp_path, vendors, jobs_for(tmp_path, 1), calls=12, before=spent)
     assert spending.requests == 11
     assert spending.spent.requests == 2, "what others have spent is theirs"
+
+
+def test_what_a_kill_broke_off_is_in_flight_while_it_is_taken_up(tmp_path: Path) -> None:
+    """The first goes alone under a budget, also where each has a call that has to be made again."""
+    jobs, bank = jobs_for(tmp_path, 3), ImageBank(tmp_path)
+    for job in jobs:
+        notes = RolloutStore(tmp_path / "work").journal(job.episode_id("walker"), 0)
+        notes.asking()
+        notes.answered(Turn(text=render_call("look.", "perceive_scene", {})))
+    asked = {"bank": bank, "folder": tmp_path / "work", "concurrency": 3, "journal": True}
+    budget = Budget("episodes", BudgetLimit(usd=None, calls=9), Spending(PRICES))
+    tools = Tools(bank, tmp_path / "looks.txt", delay_s=lambda: 0.01)
+    asyncio.run(run_episodes(jobs, Walker(), tools, AgentParams(), budget=budget, **asked))  # type: ignore[arg-type]
+    looks = (tmp_path / "looks.txt").read_text().split()
+    assert len(looks) == 2 * 3
+    assert looks[:2] == ["c000", "c000"]
 
 
 def test_failed_attempts_stay_charged(tmp_path: Path, vendors: Vendors) -> None:
