@@ -82,7 +82,8 @@ class Blame:
 
     A failure waits until a request that was begun after it has been answered; then the policy works, and the failure
     counts against its own investigation. When every investigation in flight waits like that, the policy is down: the
-    rollout ends, and no attempt is used up by an outage.
+    rollout ends, and no attempt is used up by an outage. Of one that is alone in flight nobody can tell; it is tried
+    again, so that the last one comes to an end, and the policy is down when the next one fails as well.
 
     Args:
         policy: its name.
@@ -94,13 +95,15 @@ class Blame:
         self._policy = policy
         self._live = live
         self._waiting: list[_Failure] = []
+        self._alone: str | None = None
 
-    async def settle(self, begun: float, turns: Sequence[Turn | Exception]) -> None:
+    async def settle(self, begun: float, turns: Sequence[Turn | Exception], first: str) -> None:
         """Return once it is clear that those of `turns` that failed did so by themselves.
 
         Args:
             begun: when they were asked for, on the event loop's clock.
             turns: as they came.
+            first: the episode that the first of them is of.
 
         Raises:
             EviflowError: the policy fails for everybody.
@@ -109,10 +112,11 @@ class Blame:
         # A reply that may not be used came from a policy that works.
         failed = [turn for turn in turns if isinstance(turn, Exception) and not isinstance(turn, Quarantined)]
         if len(failed) < len(turns):
+            self._alone = None
             self._release(lambda failure: failure.at <= begun)
             return
         loop = asyncio.get_running_loop()
-        failure = _Failure(loop.time(), failed, loop.create_future())
+        failure = _Failure(loop.time(), failed, first, loop.create_future())
         self._waiting.append(failure)
         self.look()
         await failure.known
@@ -127,12 +131,14 @@ class Blame:
         errors = [error for failure in self._waiting for error in failure.errors]
         if not errors or len(errors) < self._live():
             return
-        if len(errors) == 1:
+        alone = self._waiting[0].episode if len(errors) == 1 else None
+        if alone is not None and self._alone in (None, alone):
+            self._alone = alone
             self._release(lambda failure: True)
             return
-        first = errors[0]
+        first, count = errors[0], len(errors) + (alone is not None)
         raise EviflowError(
-            f"policy {self._policy} failed on all {len(errors)} conversations, "
+            f"policy {self._policy} failed on all {count} conversations, "
             f"first with {type(first).__name__}: {first}"
         ) from first
 
@@ -145,4 +151,5 @@ class Blame:
 class _Failure(NamedTuple):
     at: float
     errors: Sequence[Exception]
+    episode: str
     known: asyncio.Future[None]

@@ -190,7 +190,7 @@ class _Rollout:
         turns = await asker.ask([slot.conversation() for slot in slots])
         for slot, turn in zip(slots, turns, strict=True):
             self._budget.spending.charge_turn(self._id(slot.job), self._policy.name, turn)
-        await self._blame.settle(begun, turns)
+        await self._blame.settle(begun, turns, self._id(slots[0].job))
         acted = await asyncio.gather(*(slot.advance(turn) for slot, turn in zip(slots, turns, strict=True)))
         self._actions += sum(acted)
         await self._leave([slot for slot in slots if slot.ended], queue)

@@ -259,6 +259,17 @@ def test_an_outage_uses_up_no_attempt(tmp_path: Path) -> None:
     assert {episode.termination for episode in run(tmp_path, jobs, Walker())} == {Termination.FINISHED}
 
 
+def test_an_outage_ends_a_rollout_of_one_at_a_time_too(tmp_path: Path) -> None:
+    """Where one is in flight at once, the next one tells; only the last that is left has nobody behind it."""
+    down = ServiceError("language model", "status 503")
+    jobs = jobs_for(tmp_path, 1, (0, 1, 2))
+    with pytest.raises(EviflowError, match="failed on all 2 conversations"):
+        run(tmp_path, jobs, Served(dict.fromkeys(range(3), down)), concurrency=1)
+    assert len(RolloutStore(tmp_path / "work")) == 0
+    episodes = run(tmp_path, jobs, Served({2: down}), concurrency=1)
+    assert [episode.termination.value for episode in episodes] == ["finished", "finished", "policy_error"]
+
+
 def test_a_failure_is_ones_own_only_when_a_later_request_is_answered(tmp_path: Path) -> None:
     """What was asked before the server went down, and comes late, does not tell that it works."""
 
