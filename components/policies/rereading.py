@@ -3,7 +3,8 @@
 A model with recurrent layers has to: what they keep of a conversation cannot be taken up in its middle.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -34,11 +35,9 @@ class Rereader:
         self._encoder = encoder
         self._sampling = sampling
         self._batch_size = batch_size
-        # A model's folder may bring settings of its own, which are not to count.
         self._config = GenerationConfig(
             max_new_tokens=max_new_tokens,
             do_sample=False,
-            repetition_penalty=1.0,
             eos_token_id=encoder.stop_id,
             pad_token_id=encoder.tokenizer.pad_token_id,
         )
@@ -57,7 +56,8 @@ class Rereader:
         draws = [draws_of(row, seed, count) for row, seed in zip(rows, seeds, strict=True)]
         choosing = _Choosing(list(zip(*draws, strict=True)), self._sampling)
         batch = {name: part.to(self._model.device) for name, part in pad_batch(rows, self._encoder, left=True).items()}
-        self._model.generate(**batch, generation_config=self._config, logits_processor=[choosing])
+        with _own_settings_aside(self._model):
+            self._model.generate(**batch, generation_config=self._config, logits_processor=[choosing])
         return [_ended(list(chosen), self._encoder.stop_id) for chosen in zip(*choosing.steps, strict=True)]
 
 
@@ -75,6 +75,16 @@ class _Choosing:
         self.steps.append(chosen)
         token_ids = torch.tensor([[one.token_id] for one in chosen], device=scores.device)
         return torch.full_like(scores, -torch.inf).scatter_(1, token_ids, 0.0)
+
+
+@contextmanager
+def _own_settings_aside(model: Any) -> Iterator[None]:
+    """A model's folder may bring settings of its own, which would stand in for whatever is not set."""
+    own, model.generation_config = model.generation_config, GenerationConfig()
+    try:
+        yield
+    finally:
+        model.generation_config = own
 
 
 def _ended(chosen: list[Chosen], stop_id: int) -> list[Chosen]:

@@ -171,6 +171,18 @@ def test_a_model_with_recurrent_layers_is_sampled_as_well(tokenizer, encoder, me
     assert together[0] != together[1]
 
 
+def test_settings_that_a_model_brings_count_for_nothing(tokenizer, encoder, messages) -> None:
+    from transformers import GenerationConfig
+
+    model, rows = variant(tokenizer), prompts(encoder, messages)
+    expected = ids(rereader_of(model, encoder, temperature=1.0), rows, [1, 2])
+    said = sorted({token for row in expected for token in row})
+    own = GenerationConfig(suppress_tokens=said, repetition_penalty=9.0, no_repeat_ngram_size=1)
+    model.generation_config = own
+    assert ids(rereader_of(model, encoder, temperature=1.0), rows, [1, 2]) == expected
+    assert model.generation_config is own
+
+
 @pytest.mark.parametrize("temperature", [0.0, 2.0])
 @pytest.mark.parametrize("kind", [decoder_of, rereader_of])
 def test_log_probabilities_are_those_of_the_model(kind, model, encoder, messages, temperature) -> None:
