@@ -8,7 +8,7 @@ from components.records.conversation import Policy
 from components.rollout.policies import check_servers
 from components.rollout.remote import roll_out_remotely
 from components.rollout.sharing import RolloutRequest, run_jobs
-from components.rollout.spending import Spending
+from components.rollout.spending import Spending, worker_ledgers
 from components.rollout.store import Finished, Layout, RolloutStore
 
 
@@ -38,6 +38,8 @@ def execute(
     ids = [job.episode_id(request.policy.name) for job in jobs]
     store = RolloutStore(folder, Layout(shards=rollout.shards, attempts=rollout.attempts))
     remote = rollout.executor == "ray"
+    # Workers may have begun what this process goes on with.
+    spending.look_at(worker_ledgers(folder))
     if any(episode_id not in store for episode_id in ids):
         check_servers(source, request.params, paths, folder, spending)
         if not remote:

@@ -21,7 +21,7 @@ from components.progress import Progress
 from components.rollout.budget import Budget
 from components.rollout.drain import Drain
 from components.rollout.sharing import DRAIN, RolloutRequest, write_request
-from components.rollout.spending import LEDGER, Spending
+from components.rollout.spending import LEDGER, Spending, worker_ledgers
 from components.rollout.store import Finished, Layout, RolloutStore
 from components.storage.identity import source_root
 from components.storage.process import GRACE_S, run_group
@@ -47,15 +47,14 @@ def roll_out_remotely(request: RolloutRequest, folder: Path) -> tuple[Finished, 
     if find_spec("prefect_ray") is None:
         raise PreflightError("rollout.executor is `ray`, which is not installed; run `pip install 'eviflow[ray]'`")
     rollout = request.params.rollout
-    layout = RolloutStore(folder, Layout(shards=rollout.shards, attempts=rollout.attempts)).layout
+    RolloutStore(folder, Layout(shards=rollout.shards, attempts=rollout.attempts)).begin()
     ids = [job.as_job().episode_id(request.policy.name) for job in request.jobs]
     write_request(folder, request)
     with _asked_by_file(folder / DRAIN) as drain, _shown(request.title, folder, ids) as left:
         if left():
             argv = [sys.executable, "-m", "flows.rollout_flow", str(folder)]
             run_group(argv, source_root(), _environment(request), grace_s=GRACE_S + rollout.drain_s)
-    store = RolloutStore(folder)
-    ledgers = [store.shard_folder(number) / LEDGER for number in range(layout.shards)]
+    store, ledgers = RolloutStore(folder), worker_ledgers(folder)
     spending = Spending(request.params.prices, folder / LEDGER, request.before, beside=ledgers)
     if left():
         told = (len(ids) - left(), len(ids))

@@ -40,7 +40,7 @@ class Spending:
     ) -> None:
         self._prices = prices
         self._ledger = Ledger(path) if path else None
-        self._beside = {Ledger(other): 0 for other in beside}
+        self._beside: dict[Ledger, int] = {}
         self.before = before or Spent()
         """By others."""
         self._billed: list[Charge] = []
@@ -53,6 +53,11 @@ class Spending:
         self.usd_of: defaultdict[str, float] = defaultdict(float)
         for record in self._ledger.read() if self._ledger else ():
             self._add(Charge.model_validate(record))
+        self.look_at(beside)
+
+    def look_at(self, others: Iterable[Path]) -> None:
+        """Count what other processes have noted in these ledgers, and what they are going to."""
+        self._beside |= {Ledger(other): 0 for other in others}
         self.look()
 
     def look(self) -> None:
@@ -110,6 +115,11 @@ class EpisodeAccount:
     def charge(self, tool: str, usage: Usage, *, billed: bool) -> None:
         """Keep a charge for what a tool has sent."""
         self._spending.charge(Charge(episode_id=self._episode_id, tool=tool, usage=usage, billed=billed))
+
+
+def worker_ledgers(folder: Path) -> list[Path]:
+    """The ledgers that workers have kept in a folder of unfinished work, whoever goes on with it now."""
+    return sorted(folder.glob(f"*/{LEDGER}"))
 
 
 def read_spent(folder: Path) -> Spent:

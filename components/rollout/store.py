@@ -120,6 +120,10 @@ class RolloutStore:
             write_json(path, self._wanted)
         return Layout.model_validate_json(path.read_bytes())
 
+    def begin(self) -> None:
+        """Lay down what the rollout is begun with, for whoever else works on it; one that was begun stays as it is."""
+        _ = self.layout
+
     @cached_property
     def shards(self) -> tuple[EpisodeStore, ...]:
         """All of them."""

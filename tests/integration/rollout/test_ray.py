@@ -88,7 +88,7 @@ def test_a_worker_that_is_killed_leaves_its_shard_to_the_next_and_nothing_is_los
     assert [told(episode) for episode in read_episodes(paths.episodes)] == [told(item) for item in after.values()]
 
 
-def test_workers_are_asked_to_end_and_a_budget_is_theirs_together(on_ray: Params, paths: Paths) -> None:
+def test_workers_are_asked_to_end_and_whoever_goes_on_keeps_to_what_they_had(on_ray: Params, paths: Paths) -> None:
     process = start(on_ray, paths)
     wait_for(paths, 3, process)
     process.send_signal(signal.SIGTERM)
@@ -103,3 +103,13 @@ def test_workers_are_asked_to_end_and_a_budget_is_theirs_together(on_ray: Params
     with pytest.raises(BudgetReached, match=f"{len(before)} of 32 episodes"):
         collect_teacher(limited, paths)
     assert finished(paths) == before, "what the workers of both runs have spent counts"
+    on_threads = limited.model_copy(update={"rollout": RolloutParams()})
+    with pytest.raises(BudgetReached, match=f"{len(before)} of 32 episodes"):
+        collect_teacher(on_threads, paths)
+    assert finished(paths) == before, "and so it does when no worker goes on"
+
+    fewer = on_ray.rollout.model_copy(update={"shards": 2})
+    collect_teacher(on_ray.model_copy(update={"rollout": fewer}), paths)
+    after = {episode.episode_id: episode for episode in read_episodes(paths.episodes)}
+    assert len(after) == 32, "the shards are those that it was begun with"
+    assert {name: after[name] for name in before} == before
