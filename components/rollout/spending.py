@@ -6,7 +6,7 @@ from pathlib import Path
 
 from components.config.tools import PriceParams
 from components.records.episode import Turn
-from components.records.usage import Charge, Spent, Usage, policy_usage, summed
+from components.records.usage import START_CHECK, Charge, Spent, Usage, policy_usage, summed
 from components.storage.ledger import Ledger
 from components.tools.clients.completions import tokens_of
 from components.tools.clients.errors import Quarantined
@@ -95,13 +95,15 @@ class Spending:
         return EpisodeAccount(self, episode_id)
 
     def _add(self, charge: Charge) -> None:
-        if charge.tool != POLICY:
-            self.requests += charge.usage.calls
-            self.requests_of[charge.episode_id] += charge.usage.calls
+        calls = charge.usage.calls if charge.tool != POLICY else 0
+        cost = price(charge.usage, self._prices) if charge.billed else 0.0
+        self.requests += calls
+        self.usd += cost
         if charge.billed:
             self._billed.append(charge)
-            cost = price(charge.usage, self._prices)
-            self.usd += cost
+        # Trying a server out adds up over restarts, and says nothing of what an episode takes.
+        if charge.episode_id != START_CHECK:
+            self.requests_of[charge.episode_id] += calls
             self.usd_of[charge.episode_id] += cost
 
 

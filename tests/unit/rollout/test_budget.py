@@ -22,7 +22,7 @@ from components.records.case import Case
 from components.records.conversation import Conversation
 from components.records.episode import Episode, Termination, Turn
 from components.records.image_bank import ImageBank
-from components.records.usage import Charge, Meter, Spent, Usage, policy_usage
+from components.records.usage import START_CHECK, Charge, Meter, Spent, Usage, policy_usage
 from components.rollout.budget import Budget
 from components.rollout.engine import Job, run_episodes
 from components.rollout.spending import LEDGER, Spending
@@ -204,6 +204,19 @@ def test_what_a_kill_broke_off_is_in_flight_while_it_is_taken_up(tmp_path: Path)
     looks = (tmp_path / "looks.txt").read_text().split()
     assert len(looks) == 2 * 3
     assert looks[:2] == ["c000", "c000"]
+
+
+def test_what_trying_servers_out_has_cost_counts_and_is_no_measure_of_an_episode(
+    tmp_path: Path, vendors: Vendors
+) -> None:
+    usage = Usage(meter=Meter.SERPER_CREDITS, calls=50, units=50)
+    Spending(PRICES, tmp_path / "work" / LEDGER).charge(
+        Charge(episode_id=START_CHECK, tool="model", usage=usage, billed=True)
+    )
+    policy = Asker()
+    _, spending = run(tmp_path, vendors, jobs_for(tmp_path, 6), calls=50 + 40, policy=policy)
+    assert spending.requests == 50 + 12
+    assert max(policy.batches) == 2, "four at once, in two batches, since an episode takes two requests and not fifty"
 
 
 def test_failed_attempts_stay_charged(tmp_path: Path, vendors: Vendors) -> None:
