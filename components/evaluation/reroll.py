@@ -7,6 +7,7 @@ its reasons, failures of the run apart from those of the investigations.
     eviflow stage reroll
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -100,7 +101,7 @@ def reroll_cases(params: Params, paths: Paths) -> RerollSummary:
     with teacher_work(params, paths, "reroll", keep=True) as work, replace_folder(paths.rerolled) as staging:
         later = list(_phases(params, paths, _open(cases, first), staging, work))
         decisions = [*first, *(item for phase in later for item in phase.decisions)]
-        unresolved = [_unresolved(case.case_id, decisions) for case in _open(cases, decisions)]
+        unresolved = _unresolved(_open(cases, decisions), decisions)
         write_episodes(staging / ADMITTED, [episode for phase in later for episode in phase.kept])
         write_jsonl(staging / UNRESOLVED, unresolved)
         summary = _summary(counted(first, [case.case_id for case in cases]), later, unresolved)
@@ -138,8 +139,14 @@ def _open(cases: Sequence[Case], decisions: Sequence[Decision]) -> list[Case]:
     return [case for case in cases if case.case_id not in done]
 
 
-def _unresolved(case_id: str, decisions: Sequence[Decision]) -> Unresolved:
-    own = [item for item in decisions if item.case_id == case_id]
+def _unresolved(cases: Sequence[Case], decisions: Sequence[Decision]) -> list[Unresolved]:
+    by_case: dict[str, list[Decision]] = defaultdict(list)
+    for item in decisions:
+        by_case[item.case_id].append(item)
+    return [_left(case.case_id, by_case[case.case_id]) for case in cases]
+
+
+def _left(case_id: str, own: Sequence[Decision]) -> Unresolved:
     return Unresolved(
         case_id=case_id,
         kind=Kind.ENGINEERING if all(item.engineering for item in own) else Kind.QUALITY,

@@ -138,8 +138,7 @@ class Blame:
             return
         first, count = errors[0], len(errors) + (alone is not None)
         raise EviflowError(
-            f"policy {self._policy} failed on all {count} conversations, "
-            f"first with {type(first).__name__}: {first}"
+            f"policy {self._policy} failed on all {count} conversations, first with {type(first).__name__}: {first}"
         ) from first
 
     def _release(self, known: "Callable[[_Failure], bool]") -> None:
