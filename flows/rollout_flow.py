@@ -1,11 +1,14 @@
 """The shards of one rollout on the workers of a Ray cluster: a task each, and each worker takes one after another.
 
-Stages start it by themselves where `rollout.executor` is `ray`. By hand: `python -m flows.rollout_flow FOLDER`, where
-FOLDER is a rollout's unfinished work; it goes on where it stopped.
+Stages start it by themselves where `rollout.executor` is `ray`. By hand: `python -m flows.rollout_flow FOLDER FLAG`,
+where FOLDER is a rollout's unfinished work and FLAG a file that asks for the end by being there.
 """
 
 import logging
+import os
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +23,24 @@ from components.rollout.store import RolloutStore
 from flows.console import say
 from flows.stop import stop_politely
 
+LOOK_S = 1.0
+"""Between looks whether the stage is there."""
 WORKER_DEATHS = 3
 """How often a shard is given to another worker because one has died."""
 
 
 @task(name="shard", task_run_name="shard {shard}", cache_policy=NO_CACHE)
-def shard_task(folder: str, shard: int) -> ShardResult:
+def shard_task(folder: str, shard: int, flag: str) -> ShardResult:
     """Run what is left of one shard, in a worker."""
-    return run_shard(Path(folder), shard)
+    return run_shard(Path(folder), shard, Path(flag))
 
 
 @flow(name="rollout", flow_run_name="rollout")
-def rollout(folder: str) -> list[ShardResult]:
+def rollout(folder: str, flag: str) -> list[ShardResult]:
     """Run every shard; returns how each was left. When one fails the others are finished before the flow fails."""
     shards = range(RolloutStore(Path(folder)).layout.shards)
     with remote_options(num_cpus=1, max_retries=WORKER_DEATHS):
-        futures = [shard_task.submit(folder, shard) for shard in shards]
+        futures = [shard_task.submit(folder, shard, flag) for shard in shards]
     states = [future.wait() or future.state for future in futures]
     results: list[ShardResult] = []
     for state in states:
@@ -57,7 +62,21 @@ def runner(params: RolloutParams) -> RayTaskRunner[Any]:
     return RayTaskRunner(init_kwargs=own | {"log_to_driver": False})
 
 
+def end_with_starter(flag: Path) -> None:
+    """Ask the workers to end when the stage that has started this flow is gone, however it went."""
+    starter = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == starter:
+            time.sleep(LOOK_S)
+        flag.touch()
+
+    threading.Thread(target=watch, name="follow-starter", daemon=True).start()
+
+
 if __name__ == "__main__":
     stop_politely()
-    unfinished = sys.argv[1]
-    rollout.with_options(task_runner=runner(read_request(Path(unfinished)).params.rollout))(unfinished)
+    unfinished, asked = map(Path, sys.argv[1:])
+    end_with_starter(asked)
+    own = rollout.with_options(task_runner=runner(read_request(unfinished).params.rollout))
+    own(str(unfinished), str(asked))

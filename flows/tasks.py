@@ -136,8 +136,8 @@ def _prepare(stage: str, request: StageRequest) -> tuple[StageSpec, Params, Path
 
 
 def _grace_s(params: Params) -> float:
-    """How long a stage may take to end: its investigations are brought to their end first."""
-    return GRACE_S + params.rollout.drain_s
+    """How long a stage may take to end: its investigations are brought to their end first, and what it has started."""
+    return 4 * GRACE_S + params.rollout.drain_s
 
 
 def _link(store: Store, run_id: str, params: Params, paths: Paths) -> None:

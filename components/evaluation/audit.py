@@ -19,7 +19,8 @@ from components.tools.source_policy import SourcePolicy
 _LABELS = "fake|false|misleading|hoax(?:es)?"
 _LABELLED = "news|claims?|images?|photos?|pictures?|videos?|posts?|stor(?:y|ies)"
 _READY_MADE = re.compile(
-    rf"\bfact[\s_-]?check|\b(?:{_LABELS})\W+(?:{_LABELLED})\b|\b(?:{_LABELLED})\W+(?:{_LABELS})\b", re.IGNORECASE
+    rf"\bfact[\s_-]?check|\b(?:{_LABELS})[\s_-]+(?:{_LABELLED})\b|\b(?:{_LABELLED})[\s_-]+(?:{_LABELS})\b",
+    re.IGNORECASE,
 )
 """What asks for somebody else's verdict."""
 _QUERIES = ("query", "queries", "goal")

@@ -15,6 +15,11 @@ from components.records.shards import (
 from components.storage.atomic import replace_folder
 
 
+def is_current(path: Path) -> bool:
+    """Whether a file, or a folder's shards, is of the current layout."""
+    return all(layout_of(file) == VERSION for file in episode_files(path))
+
+
 def migrate_episodes(path: Path) -> int:
     """Bring a file, or a folder's shards, to the current layout; whatever else lies in the folder stays.
 
@@ -25,9 +30,9 @@ def migrate_episodes(path: Path) -> int:
         EviflowError: a shard is missing, or was written by a newer version.
 
     """
-    old = episode_files(path)
-    if all(layout_of(file) == VERSION for file in old):
+    if is_current(path):
         return 0
+    old = episode_files(path)
     if path.is_file():
         episodes = read_episodes(path)
         write_episodes(path, episodes)

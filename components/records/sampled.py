@@ -10,8 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 COLUMN = "sampled"
-FIELDS = ("token_ids", "logprobs", "top_logprobs")
-"""Of a turn, those that columns hold."""
 TYPE = pa.list_(
     pa.struct(
         [
@@ -72,4 +70,5 @@ def _whole(values: Sequence[int | str]) -> bool:
 def _single(values: Sequence[float]) -> bool:
     """Whether single precision holds them to the last bit."""
     exact = np.asarray(values, dtype=np.float64)
-    return bool(np.array_equal(exact.astype(np.float32).astype(np.float64), exact))
+    with np.errstate(over="ignore"):
+        return bool(np.array_equal(exact.astype(np.float32).astype(np.float64), exact))

@@ -178,7 +178,7 @@ class _Rollout:
             return
         # In flight before anything is awaited: what a kill broke off may be executed now, and counts.
         self._live[name] = slot
-        await slot.take_up()
+        await slot.take_up(lambda: self._budget.spending.charge_lost(name, self._policy.name))
         if slot.ended:
             await self._leave([slot], queue)
         else:

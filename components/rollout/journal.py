@@ -2,7 +2,7 @@
 
 An investigation that a kill has broken off is taken up again from here: its turns are fed to it once more and its
 observations are given back, so that neither the policy nor a paid service is asked a second time. What was under way at
-the kill has no answer that anybody has seen and is asked again; `lost` counts how often that was a policy's turn.
+the kill has no answer that anybody has seen and is asked again; `under_way` says whether that was a policy's turn.
 
     notes = Journal(folder).of(episode_id, attempt)
     await notes.replay(investigation)
@@ -64,10 +64,6 @@ class Journal:
         name = hashlib.sha256(episode_id.encode()).hexdigest()[:_NAME]
         return EpisodeJournal(self._folder / f"{name}.jsonl", episode_id, attempt)
 
-    def turns(self, episode_id: str, attempt: int = 0) -> list[Turn]:
-        """The turns that an attempt has got, in order."""
-        return [item.turn for item in self.of(episode_id, attempt).kept]
-
 
 class EpisodeJournal:
     """The notes of one attempt at one episode. Whoever writes is alone.
@@ -101,9 +97,16 @@ class EpisodeJournal:
         return [Kept(Turn.model_validate(record["turn"]), outcomes.get(record["index"])) for record in turns]
 
     @property
-    def lost(self) -> int:
-        """Turns that were asked for, in all attempts, and had no answer before a kill or a failure: perhaps paid."""
-        return sum("asking" in record for record in self._read) - sum("turn" in record for record in self._read)
+    def under_way(self) -> bool:
+        """Whether a turn was asked for when the run was broken off: it may have been paid, and nobody has seen it."""
+        return bool(self._read) and "asking" in self._read[-1]
+
+    def set_aside(self) -> None:
+        """Begin without what is kept, which cannot be read; the file stays beside."""
+        path = self._ledger.path
+        path.replace(path.with_suffix(".damaged"))
+        for name in ("_read", "kept", "_next"):
+            self.__dict__.pop(name, None)
 
     async def replay(self, investigation: Investigation) -> int:
         """Bring a fresh investigation to where this attempt had come; returns how many turns that was.
@@ -124,6 +127,10 @@ class EpisodeJournal:
     def asking(self) -> None:
         """The next turn is asked for now: on disk before the request leaves."""
         self._append({"index": self._next, "asking": True})
+
+    def failed(self) -> None:
+        """No turn came that may be used; or it is known that none is coming any more."""
+        self._append({"index": self._next, "failed": True})
 
     def answered(self, turn: Turn) -> None:
         """The turn that came: on disk before anybody uses it."""

@@ -20,7 +20,7 @@ from components.errors import EviflowError, PreflightError
 from components.progress import Progress
 from components.rollout.budget import Budget
 from components.rollout.drain import Drain
-from components.rollout.sharing import DRAIN, RolloutRequest, write_request
+from components.rollout.sharing import RolloutRequest, write_request
 from components.rollout.spending import LEDGER, Spending, worker_ledgers
 from components.rollout.store import Finished, Layout, RolloutStore
 from components.storage.identity import source_root
@@ -50,9 +50,11 @@ def roll_out_remotely(request: RolloutRequest, folder: Path) -> tuple[Finished, 
     RolloutStore(folder, Layout(shards=rollout.shards, attempts=rollout.attempts)).begin()
     ids = [job.as_job().episode_id(request.policy.name) for job in request.jobs]
     write_request(folder, request)
-    with _asked_by_file(folder / DRAIN) as drain, _shown(request.title, folder, ids) as left:
+    # Of this process alone: workers of a run that was killed, which are still ending, do not take it for theirs.
+    flag = folder / f"drain-{os.getpid()}"
+    with _asked_by_file(flag) as drain, _shown(request.title, folder, ids) as left:
         if left():
-            argv = [sys.executable, "-m", "flows.rollout_flow", str(folder)]
+            argv = [sys.executable, "-m", "flows.rollout_flow", str(folder), str(flag)]
             run_group(argv, source_root(), _environment(request), grace_s=GRACE_S + rollout.drain_s)
     store, ledgers = RolloutStore(folder), worker_ledgers(folder)
     spending = Spending(request.params.prices, folder / LEDGER, request.before, beside=ledgers)

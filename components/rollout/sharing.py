@@ -27,8 +27,8 @@ from components.rollout.spending import LEDGER, Spending
 from components.rollout.store import Finished, RolloutStore
 from components.storage.atomic import write_json
 
-REQUEST, DRAIN = "request.json", "drain"
-"""Files of a shared rollout's folder: what is to be done, and, while it lies there, that it is to end."""
+REQUEST = "request.json"
+"""In a shared rollout's folder: what is to be done."""
 
 
 class PolicySpec(Record):
@@ -137,8 +137,13 @@ def run_jobs(
     )
 
 
-def run_shard(folder: Path, shard: int) -> ShardResult:
+def run_shard(folder: Path, shard: int, flag: Path) -> ShardResult:
     """Run what is left of one shard, with services and a policy of its own.
+
+    Args:
+        folder: of the rollout's unfinished work.
+        shard: its number.
+        flag: a file that asks for the end by being there.
 
     Raises:
         PreflightError: another process writes the shard.
@@ -156,7 +161,7 @@ def run_shard(folder: Path, shard: int) -> ShardResult:
     ended: Literal["done", "budget", "drained"] = "done"
     try:
         policy = request.policy.make(params, paths, request.bank(folder))
-        run_jobs(request, own, folder, policy, spending, Drain(params.rollout.drain_s, folder / DRAIN))
+        run_jobs(request, own, folder, policy, spending, Drain(params.rollout.drain_s, flag))
     except BudgetReached:
         ended = "budget"
     except Drained:

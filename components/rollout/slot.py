@@ -1,5 +1,6 @@
 """One investigation of a rollout: its turns, its errors, and the notes by which it is taken up again."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from components.agent.loop import Investigation
@@ -46,10 +47,18 @@ class Slot:
         """Whether there is nothing more to ask the policy."""
         return self.error is not None or self.investigation.done
 
-    async def take_up(self) -> None:
-        """Go on where an earlier run was broken off; what fails on the way is this investigation's `error`."""
+    async def take_up(self, charge_lost: Callable[[], None]) -> None:
+        """Go on where an earlier run was broken off; what fails on the way is this investigation's `error`.
+
+        Args:
+            charge_lost: called for a turn that was under way then.
+
+        """
         if self._notes is None:
             return
+        if self._notes.under_way:
+            charge_lost()
+            self._notes.failed()
         try:
             with charged_to(self._account):
                 await self._notes.replay(self.investigation)
@@ -66,6 +75,8 @@ class Slot:
         """Take a turn; returns whether an action was executed."""
         if isinstance(turn, Exception):
             self.error = turn
+            if self._notes is not None:
+                self._notes.failed()
             return False
         try:
             with charged_to(self._account):

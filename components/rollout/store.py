@@ -5,6 +5,7 @@ folder of ledgers with one writer; so processes can share the work, a shard each
 """
 
 import hashlib
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,7 +15,7 @@ from typing import overload
 
 from filelock import FileLock, Timeout
 
-from components.errors import PreflightError
+from components.errors import EviflowError, PreflightError
 from components.records.base import Record
 from components.records.episode import Episode
 from components.rollout.journal import EpisodeJournal, Journal
@@ -161,8 +162,14 @@ class RolloutStore:
         return sum((shard.restarts() for shard in self.shards), Counter())
 
     def journal(self, episode_id: str, restarts: int) -> EpisodeJournal:
-        """The notes of an unfinished episode since it last began from the beginning."""
-        return Journal(self.shard_folder(self.shard_of(episode_id))).of(episode_id, restarts)
+        """The notes of an unfinished episode since it last began from the beginning; none where they are damaged."""
+        notes = Journal(self.shard_folder(self.shard_of(episode_id))).of(episode_id, restarts)
+        try:
+            _ = notes.kept
+        except (EviflowError, ValueError) as error:
+            notes.set_aside()
+            print(f"eviflow: {episode_id} begins anew, since its notes cannot be read: {error}", file=sys.stderr)
+        return notes
 
     def finish(self, episodes: Sequence[Episode]) -> None:
         """Keep finished episodes; they are never run again."""

@@ -11,12 +11,12 @@ from components.records.case import Split
 from components.records.episode import Episode
 from components.rollout.cases import load_cases
 from components.rollout.policies import named_policy
-from components.rollout.sharing import DRAIN, PolicySpec, RolloutRequest, SharedJob, run_jobs, run_shard, write_request
+from components.rollout.sharing import PolicySpec, RolloutRequest, SharedJob, run_jobs, run_shard, write_request
 from components.rollout.spending import LEDGER, Spending
 from components.rollout.store import Layout, RolloutStore
 
 pytestmark = pytest.mark.slow
-SHARDS = 3
+SHARDS, FLAG = 3, "drain-1"
 NO_LIMIT = BudgetLimit(usd=None, calls=None)
 
 
@@ -48,7 +48,7 @@ def told(episodes: dict[str, Episode]) -> dict[str, tuple[object, ...]]:
 def test_shards_one_after_another_give_what_one_process_gives(params: Params, paths: Paths, folder: Path) -> None:
     request = request_for(params, paths)
     write_request(folder, request)
-    results = [run_shard(folder, shard) for shard in range(SHARDS)]
+    results = [run_shard(folder, shard, folder / FLAG) for shard in range(SHARDS)]
     assert {result.ended for result in results} == {"done"}
     assert sum(result.episodes for result in results) == len(request.jobs)
     shared = RolloutStore(folder).episodes()
@@ -64,15 +64,15 @@ def test_shards_one_after_another_give_what_one_process_gives(params: Params, pa
 
 def test_a_worker_that_is_asked_by_the_file_begins_nothing(params: Params, paths: Paths, folder: Path) -> None:
     write_request(folder, request_for(params, paths))
-    (folder / DRAIN).touch()
-    result = run_shard(folder, 0)
+    (folder / FLAG).touch()
+    result = run_shard(folder, 0, folder / FLAG)
     assert result.ended == "drained"
     assert result.episodes < len(load_cases(paths, Split.TRAIN)) / SHARDS + 3
 
 
 def test_workers_share_a_budget(params: Params, paths: Paths, folder: Path) -> None:
     write_request(folder, request_for(params, paths, BudgetLimit(usd=None, calls=8)))
-    ended = [run_shard(folder, shard).ended for shard in range(SHARDS)]
+    ended = [run_shard(folder, shard, folder / FLAG).ended for shard in range(SHARDS)]
     assert ended[-1] == "budget", "what the other shards have spent counts"
     spent = Spending(params.prices, beside=[folder / f"shard-{shard:04d}" / LEDGER for shard in range(SHARDS)])
     assert 8 <= spent.requests < 20
@@ -81,4 +81,4 @@ def test_workers_share_a_budget(params: Params, paths: Paths, folder: Path) -> N
 def test_a_shard_has_one_worker(params: Params, paths: Paths, folder: Path) -> None:
     write_request(folder, request_for(params, paths))
     with RolloutStore(folder).written([0]), pytest.raises(PreflightError, match="another process writes"):
-        run_shard(folder, 0)
+        run_shard(folder, 0, folder / FLAG)

@@ -89,7 +89,15 @@ def test_asking_for_a_ready_made_verdict_is_a_violation(tool: str, arguments: di
 
 
 @pytest.mark.parametrize(
-    "query", ["Harvest Gala 2031", "False Harbor pictures", "the news of Fakenham", "hoaxley image gallery"]
+    "query",
+    [
+        "Harvest Gala 2031",
+        "False Harbor pictures",
+        "the news of Fakenham",
+        "hoaxley image gallery",
+        "news: false alarm at the station",
+        "real stories, fake plants",
+    ],
 )
 def test_an_ordinary_query_is_none(query: str) -> None:
     assert found(called("text_search", {"query": query})) == []

@@ -372,6 +372,19 @@ def test_what_was_broken_off_is_taken_up_where_it_was_and_no_turn_is_asked_for_t
     assert without_times(episodes) == without_times(fresh)
 
 
+def test_damaged_notes_cost_one_investigation_its_beginning_and_nobody_an_attempt(tmp_path: Path) -> None:
+    jobs, bank = jobs_for(tmp_path, 1, (0, 1)), ImageBank(tmp_path)
+    store = RolloutStore(tmp_path / "work")
+    notes = store.journal(jobs[0].episode_id("walker"), 0)
+    notes.asking()
+    (path,) = (tmp_path / "work").rglob("journal/*.jsonl")
+    path.write_text("{}\nno JSON\n")
+    asked = {"bank": bank, "folder": tmp_path / "work", "concurrency": 2, "journal": True}
+    rollout = run_episodes(jobs, Counting(), Tools(bank), AgentParams(), **asked)  # type: ignore[arg-type]
+    assert {episode.termination for episode in asyncio.run(rollout)} == {Termination.FINISHED}
+    assert store.failed_attempts() == {}
+
+
 def test_a_reply_that_never_came_is_asked_for_again_and_one_that_may_not_be_used_ends_the_attempt(
     tmp_path: Path,
 ) -> None:

@@ -121,11 +121,27 @@ def test_a_chain_of_kills_asks_every_turn_once(lab: Lab, tmp_path: Path) -> None
     assert (lab.asked, lab.executed) == (whole.asked, whole.executed)
 
 
-def test_a_turn_that_was_under_way_is_counted_as_lost(lab: Lab) -> None:
+def test_a_turn_that_was_under_way_is_known_until_somebody_has_counted_it(lab: Lab) -> None:
     with pytest.raises(Killed):
         lab.run(5)
     notes = lab.notes()
-    assert (len(notes.kept), notes.lost) == (1, 1)
+    assert (len(notes.kept), notes.under_way) == (1, True)
+    notes.failed()
+    assert (len(lab.notes().kept), lab.notes().under_way) == (1, False)
+
+
+def test_what_cannot_be_read_is_set_aside(lab: Lab) -> None:
+    with pytest.raises(Killed):
+        lab.run(9)
+    (path,) = (lab.root / "journal").iterdir()
+    path.write_bytes(b"no JSON\n" + path.read_bytes())
+    notes = lab.notes()
+    with pytest.raises(EviflowError):
+        _ = notes.kept
+    notes.set_aside()
+    notes.asking()
+    assert notes.kept == lab.notes().kept == []
+    assert {item.suffix for item in path.parent.iterdir()} == {".jsonl", ".damaged"}
 
 
 def test_a_call_that_was_broken_off_is_executed_and_its_outcome_kept(lab: Lab) -> None:
@@ -142,16 +158,14 @@ def test_a_call_that_was_broken_off_is_executed_and_its_outcome_kept(lab: Lab) -
 def test_another_attempt_begins_anew_and_the_first_is_still_told(lab: Lab) -> None:
     with pytest.raises(Killed):
         lab.run(9)
-    journal = Journal(lab.root)
-    assert journal.turns("c1--scripted--s5") == list(TURNS[:2])
-    assert journal.turns("c1--scripted--s5", attempt=1) == []
-    assert journal.of("c1--scripted--s5", attempt=1).lost == 1
+    assert [item.turn for item in lab.notes().kept] == list(TURNS[:2])
+    assert lab.notes(attempt=1).kept == []
 
 
 def test_what_is_finished_is_forgotten(lab: Lab) -> None:
     lab.run()
     lab.notes().forget()
-    assert Journal(lab.root).turns("c1--scripted--s5") == []
+    assert lab.notes().kept == []
     assert not list((lab.root / "journal").iterdir())
     lab.notes().forget()
 
