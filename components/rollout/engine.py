@@ -178,7 +178,7 @@ class _Rollout:
             return
         # In flight before anything is awaited: what a kill broke off may be executed now, and counts.
         self._live[name] = slot
-        await slot.take_up(lambda: self._budget.spending.charge_lost(name, self._policy.name))
+        await slot.take_up()
         if slot.ended:
             await self._leave([slot], queue)
         else:
@@ -187,7 +187,7 @@ class _Rollout:
     async def _turn(self, asker: Asker, slots: list[Slot], queue: deque[Job]) -> None:
         """One turn of every investigation of a lane."""
         begun = asyncio.get_running_loop().time()
-        turns = await asker.ask([slot.conversation() for slot in slots])
+        turns = await asker.ask([slot.investigation.conversation() for slot in slots])
         for slot, turn in zip(slots, turns, strict=True):
             self._budget.spending.charge_turn(self._id(slot.job), self._policy.name, turn)
         await self._blame.settle(begun, turns, self._id(slots[0].job))

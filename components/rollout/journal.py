@@ -2,12 +2,11 @@
 
 An investigation that a kill has broken off is taken up again from here: its turns are fed to it once more and its
 observations are given back, so that neither the policy nor a paid service is asked a second time. What was under way at
-the kill has no answer that anybody has seen and is asked again; `under_way` says whether that was a policy's turn.
+the kill has no answer that anybody has seen, and is asked again.
 
     notes = Journal(folder).of(episode_id, attempt)
     await notes.replay(investigation)
     while not investigation.done:
-        notes.asking()
         turn = ...                               # charged first: what is kept is not charged again
         notes.answered(turn)
         await investigation.advance(turn)
@@ -96,11 +95,6 @@ class EpisodeJournal:
             raise EviflowError(f"{self._ledger.path} lacks a turn of {self._episode_id}; delete it to begin that anew")
         return [Kept(Turn.model_validate(record["turn"]), outcomes.get(record["index"])) for record in turns]
 
-    @property
-    def under_way(self) -> bool:
-        """Whether a turn was asked for when the run was broken off: it may have been paid, and nobody has seen it."""
-        return bool(self._read) and "asking" in self._read[-1]
-
     def set_aside(self) -> None:
         """Begin without what is kept, which cannot be read; the file stays beside."""
         path = self._ledger.path
@@ -123,14 +117,6 @@ class EpisodeJournal:
                 self._note(index, outcome=investigation.outcome)
         self._next = len(self.kept)
         return self._next
-
-    def asking(self) -> None:
-        """The next turn is asked for now: on disk before the request leaves."""
-        self._append({"index": self._next, "asking": True})
-
-    def failed(self) -> None:
-        """No turn came that may be used; or it is known that none is coming any more."""
-        self._append({"index": self._next, "failed": True})
 
     def answered(self, turn: Turn) -> None:
         """The turn that came: on disk before anybody uses it."""

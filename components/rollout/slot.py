@@ -1,11 +1,9 @@
 """One investigation of a rollout: its turns, its errors, and the notes by which it is taken up again."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from components.agent.loop import Investigation
 from components.records.case import Case
-from components.records.conversation import Conversation
 from components.records.episode import Step, StepKind, Turn
 from components.rollout.journal import EpisodeJournal
 from components.tools.metering import Account, charged_to
@@ -47,36 +45,20 @@ class Slot:
         """Whether there is nothing more to ask the policy."""
         return self.error is not None or self.investigation.done
 
-    async def take_up(self, charge_lost: Callable[[], None]) -> None:
-        """Go on where an earlier run was broken off; what fails on the way is this investigation's `error`.
-
-        Args:
-            charge_lost: called for a turn that was under way then.
-
-        """
+    async def take_up(self) -> None:
+        """Go on where an earlier run was broken off; what fails on the way is this investigation's `error`."""
         if self._notes is None:
             return
-        if self._notes.under_way:
-            charge_lost()
-            self._notes.failed()
         try:
             with charged_to(self._account):
                 await self._notes.replay(self.investigation)
         except Exception as error:  # attributed to this investigation; the others go on
             self.error = error
 
-    def conversation(self) -> Conversation:
-        """What the policy is asked now."""
-        if self._notes is not None:
-            self._notes.asking()
-        return self.investigation.conversation()
-
     async def advance(self, turn: Turn | Exception) -> bool:
         """Take a turn; returns whether an action was executed."""
         if isinstance(turn, Exception):
             self.error = turn
-            if self._notes is not None:
-                self._notes.failed()
             return False
         try:
             with charged_to(self._account):

@@ -90,12 +90,6 @@ class Spending:
             used = policy_usage(policy, turns=1, read=read, written=written)
             self.charge(Charge(episode_id=episode_id, tool=POLICY, usage=used, billed=True))
 
-    def charge_lost(self, episode_id: str, policy: str) -> None:
-        """Keep a turn that was under way when a run was broken off; what it has read and written nobody knows."""
-        if model_price(policy, self._prices) is not None:
-            used = policy_usage(policy, turns=1, read=0, written=0)
-            self.charge(Charge(episode_id=episode_id, tool=POLICY, usage=used, billed=True))
-
     def account(self, episode_id: str) -> "EpisodeAccount":
         """The account of one investigation."""
         return EpisodeAccount(self, episode_id)

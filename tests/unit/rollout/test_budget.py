@@ -195,7 +195,6 @@ def test_what_a_kill_broke_off_is_in_flight_while_it_is_taken_up(tmp_path: Path)
     jobs, bank = jobs_for(tmp_path, 3), ImageBank(tmp_path)
     for job in jobs:
         notes = RolloutStore(tmp_path / "work").journal(job.episode_id("walker"), 0)
-        notes.asking()
         notes.answered(Turn(text=render_call("look.", "perceive_scene", {})))
     asked = {"bank": bank, "folder": tmp_path / "work", "concurrency": 3, "journal": True}
     budget = Budget("episodes", BudgetLimit(usd=None, calls=9), Spending(PRICES))

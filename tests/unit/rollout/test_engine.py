@@ -376,7 +376,7 @@ def test_damaged_notes_cost_one_investigation_its_beginning_and_nobody_an_attemp
     jobs, bank = jobs_for(tmp_path, 1, (0, 1)), ImageBank(tmp_path)
     store = RolloutStore(tmp_path / "work")
     notes = store.journal(jobs[0].episode_id("walker"), 0)
-    notes.asking()
+    notes.answered(Turn(text="?"))
     (path,) = (tmp_path / "work").rglob("journal/*.jsonl")
     path.write_text("{}\nno JSON\n")
     asked = {"bank": bank, "folder": tmp_path / "work", "concurrency": 2, "journal": True}

@@ -20,7 +20,7 @@ from components.tools.retrieval import QueryArguments
 TURNS = (look(), search("gala"), search("gala"), search("outage"), search("nothing"), finish(), report("o1"))
 """The third is refused as a duplicate."""
 STEPS = 4 * len(TURNS)
-"""Moments at which a kill may come: before and after a turn is asked for, after it has come, after its call."""
+"""Moments at which a kill may come: twice before a turn is asked for, after it has come, after its call."""
 
 
 class Killed(Exception):
@@ -57,9 +57,8 @@ class Lab:
         await notes.replay(running)
         while not running.done:
             live()
-            notes.asking()
-            live()
             index = len(running.steps)
+            live()
             self.asked.append(index)
             notes.answered(TURNS[index])
             live()
@@ -121,15 +120,6 @@ def test_a_chain_of_kills_asks_every_turn_once(lab: Lab, tmp_path: Path) -> None
     assert (lab.asked, lab.executed) == (whole.asked, whole.executed)
 
 
-def test_a_turn_that_was_under_way_is_known_until_somebody_has_counted_it(lab: Lab) -> None:
-    with pytest.raises(Killed):
-        lab.run(5)
-    notes = lab.notes()
-    assert (len(notes.kept), notes.under_way) == (1, True)
-    notes.failed()
-    assert (len(lab.notes().kept), lab.notes().under_way) == (1, False)
-
-
 def test_what_cannot_be_read_is_set_aside(lab: Lab) -> None:
     with pytest.raises(Killed):
         lab.run(9)
@@ -139,14 +129,14 @@ def test_what_cannot_be_read_is_set_aside(lab: Lab) -> None:
     with pytest.raises(EviflowError):
         _ = notes.kept
     notes.set_aside()
-    notes.asking()
-    assert notes.kept == lab.notes().kept == []
+    assert notes.kept == []
+    notes.answered(look())
+    assert [item.turn for item in lab.notes().kept] == [look()]
     assert {item.suffix for item in path.parent.iterdir()} == {".jsonl", ".damaged"}
 
 
 def test_a_call_that_was_broken_off_is_executed_and_its_outcome_kept(lab: Lab) -> None:
     notes = lab.notes()
-    notes.asking()
     notes.answered(look())
     assert asyncio.run(lab.notes().replay(lab.fresh())) == 1
     assert len(lab.executed) == 1
@@ -176,8 +166,9 @@ def test_a_torn_note_does_not_count(lab: Lab) -> None:
     (path,) = (lab.root / "journal").iterdir()
     path.write_bytes(path.read_bytes()[:-7])
     assert len(lab.notes().kept) == 1
-    lab.notes().asking()
-    assert len(lab.notes().kept) == 1
+    notes = lab.notes()
+    notes.answered(TURNS[1])
+    assert len(lab.notes().kept) == 2
 
 
 def test_notes_of_another_investigation_are_refused(lab: Lab, tmp_path: Path) -> None:
@@ -213,6 +204,6 @@ def test_a_file_without_one_of_its_turns_is_named(lab: Lab) -> None:
     (path,) = (lab.root / "journal").iterdir()
     with pytest.raises(EviflowError, match=f"{path} lacks a turn of c1--scripted--s5"):
         _ = lab.notes().kept
-    Ledger(path).append({"episode_id": "c2--scripted--s5", "attempt": 0, "index": 0, "asking": True})
+    Ledger(path).append({"episode_id": "c2--scripted--s5", "attempt": 0, "index": 0, "turn": {}})
     with pytest.raises(EviflowError, match="has notes of c2--scripted--s5"):
         _ = lab.notes().kept
