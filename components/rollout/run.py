@@ -16,6 +16,9 @@ from components.rollout.slot import Job
 from components.rollout.store import Finished, Layout
 from components.tools.services import open_services
 
+PAID = ("live", "record")
+"""Transports behind which vendors are."""
+
 
 def roll_out(
     params: Params,
@@ -47,7 +50,7 @@ def roll_out(
                 budget=budget,
                 layout=Layout(shards=rollout.shards, attempts=rollout.attempts),
                 drain=drain or Drain(rollout.drain_s),
-                journal=isinstance(policy, AsyncPolicy) or params.tools.transport in ("live", "record"),
+                journal=isinstance(policy, AsyncPolicy) or params.tools.transport in PAID,
             )
 
     return asyncio.run(run())

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from components.config.paths import Paths
 from components.config.schema import EpisodeParams, Params
+from components.config.served import is_served
 from components.records.base import Record
 from components.records.case import Case, Split
 from components.records.episode import Episode
@@ -23,7 +24,7 @@ from components.rollout.cases import load_cases
 from components.rollout.costs import CostRow, cost_table
 from components.rollout.execute import execute
 from components.rollout.policies import keep_check, named_policy, policy_name, policy_settings
-from components.rollout.run import copy_pictures
+from components.rollout.run import PAID, copy_pictures
 from components.rollout.sharing import PolicySpec, RolloutRequest, SharedJob
 from components.rollout.spending import LEDGER, SPENT, Spending
 from components.rollout.store import Finished
@@ -95,7 +96,9 @@ def collect_teacher(params: Params, paths: Paths) -> EpisodesSummary:
     """
     cases = load_cases(paths, Split.TRAIN)
     phase = Phase(cases, phase_seeds(params.episodes, 1), paths.episodes, "teacher episodes")
-    with teacher_work(params, paths, "episodes") as folder:
+    # A kill behind the last episode leaves a stage that DVC runs again: what was paid for is found again then.
+    paid = is_served(params.episodes.policy) or params.tools.transport in PAID
+    with teacher_work(params, paths, "episodes", keep=paid) as folder:
         return collect_phase(params, paths, phase, folder)
 
 

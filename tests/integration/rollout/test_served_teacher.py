@@ -155,6 +155,11 @@ def test_a_stage_that_is_killed_again_and_again_ends_with_the_same_episodes(
     collect_teacher(settings, paths)
     whole = {episode.episode_id: told(episode) for episode in read_episodes(paths.episodes)}
     shutil.rmtree(paths.episodes)
+    asked_for_all = server.asked.copy()
+    collect_teacher(settings, paths)
+    assert server.asked == asked_for_all, "what was paid for is kept, should DVC run the stage again"
+    shutil.rmtree(paths.episodes)
+    shutil.rmtree(paths.work / "rollouts")
     server.asked.clear()
 
     moments = random.Random(5)
