@@ -220,6 +220,7 @@ def test_no_key_is_written_anywhere(params: Params, paths: Paths, server: Teachi
     files = [path for path in paths.root.rglob("*") if path.is_file() and path.name != ".env"]
     assert not [path for path in files if KEY.encode() in path.read_bytes()]
     (paths.root / ".env").unlink()
+    shutil.rmtree(paths.work / "rollouts")
     with pytest.raises(PreflightError, match="status 401; look at EVIFLOW_OPENAI_KEY"):
         collect_teacher(served(params, server), paths)
 
