@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from components.config.serving import SAMPLING
 from components.errors import UsageError
+from components.rollout.teacher_code import CODE
 
 
 class StageSpec(NamedTuple):
@@ -82,23 +83,7 @@ STAGES: tuple[StageSpec, ...] = (
         "episodes",
         "components.rollout.teacher:collect_teacher",
         ("episodes", "agent", "tools", *SAMPLING),
-        (
-            "components/agent",
-            "components/policies/casebook.py",
-            "components/policies/chatting.py",
-            "components/policies/inquiry.py",
-            "components/policies/layout.py",
-            "components/policies/openai.py",
-            "components/policies/reading.py",
-            "components/policies/scripted.py",
-            "components/policies/served_check.py",
-            "components/policies/slips.py",
-            "components/policies/vocabulary.py",
-            "components/records",
-            "components/rollout",
-            "components/tools",
-            "components/world",
-        ),
+        CODE,
         ("data/web", "data/evilens_f"),
         ("data/episodes",),
         summary="investigate the training cases with the teacher",
@@ -122,24 +107,7 @@ STAGES: tuple[StageSpec, ...] = (
         "reroll",
         "components.evaluation.reroll:reroll_cases",
         ("episodes", "agent", "tools", "review", "reroll", *SAMPLING),
-        (
-            "components/agent",
-            "components/evaluation",
-            "components/policies/casebook.py",
-            "components/policies/chatting.py",
-            "components/policies/inquiry.py",
-            "components/policies/layout.py",
-            "components/policies/openai.py",
-            "components/policies/reading.py",
-            "components/policies/scripted.py",
-            "components/policies/served_check.py",
-            "components/policies/slips.py",
-            "components/policies/vocabulary.py",
-            "components/records",
-            "components/rollout",
-            "components/tools",
-            "components/world",
-        ),
+        tuple(sorted((*CODE, "components/evaluation"))),
         ("data/web", "data/episodes", "data/reviewed", "data/evilens_f", "data/private/gold"),
         ("data/rerolled",),
         summary="investigate again the cases without an admitted episode",

@@ -28,29 +28,13 @@ from components.rollout.run import PAID, copy_pictures
 from components.rollout.sharing import PolicySpec, RolloutRequest, SharedJob
 from components.rollout.spending import LEDGER, SPENT, Spending
 from components.rollout.store import Finished
+from components.rollout.teacher_code import CODE
 from components.rollout.work import recorded_inputs, rollout_key, work_folder
 from components.storage.atomic import replace_folder, write_json
 from components.tools.source_policy import policy_of
 
 SECTIONS = ("episodes", "agent", "tools")
 INPUTS = ("data/web", "data/evilens_f")
-CODE = (
-    "components/agent",
-    "components/policies/casebook.py",
-    "components/policies/chatting.py",
-    "components/policies/inquiry.py",
-    "components/policies/layout.py",
-    "components/policies/openai.py",
-    "components/policies/reading.py",
-    "components/policies/scripted.py",
-    "components/policies/served_check.py",
-    "components/policies/slips.py",
-    "components/policies/vocabulary.py",
-    "components/records",
-    "components/rollout",
-    "components/tools",
-    "components/world",
-)
 
 
 class EpisodesSummary(Record):
